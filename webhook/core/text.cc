@@ -1,0 +1,183 @@
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace podium {
+namespace {
+
+constexpr std::size_t kNpos = std::string_view::npos;
+
+// memmem and not string_view::find: glibc bounds its work for every needle (linear above 256 bytes, a bounded window
+// below), the other one compares the whole needle at each place.
+std::size_t FindIn(std::string_view text, std::string_view part) {
+  if (part.empty()) return 0;
+  if (text.size() < part.size()) return kNpos;
+  const void* found = memmem(text.data(), text.size(), part.data(), part.size());
+  return found == nullptr ? kNpos : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+// Longer words are no names; they would make the distance's cost grow with what a user sends.
+constexpr std::size_t kLongestWord = 64;
+using Row = std::array<std::size_t, kLongestWord + 1>;
+
+// Edit distance in which swapping two neighbours is one step ("nmae" is 1 from "name").
+// Requires: both words are at most kLongestWord long.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  Row before{};
+  Row previous{};
+  Row current{};
+  for (std::size_t j = 0; j <= b.size(); ++j) current[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before = previous;
+    previous = current;
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({replace, previous[j] + 1, current[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
+    }
+  }
+  return current[b.size()];
+}
+
+// The number that `text` spells, or nothing unless all of it is digits.
+std::optional<unsigned> Digits(std::string_view text) {
+  unsigned value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  return value;
+}
+
+std::optional<std::chrono::year_month_day> ParseCalendarDay(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const std::optional<unsigned> year = Digits(text.substr(0, 4));
+  const std::optional<unsigned> month = Digits(text.substr(5, 2));
+  const std::optional<unsigned> day = Digits(text.substr(8, 2));
+  if (!year || !month || !day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)), std::chrono::month(*month),
+                                         std::chrono::day(*day)};
+  if (!date.ok()) return std::nullopt;
+  return date;
+}
+
+// One row of RFC 3629's table of well-formed sequences: the lead byte decides the length and the range of the second
+// byte, which is what keeps out overlong forms, surrogates and anything over U+10FFFF.
+struct Utf8Row {
+  std::uint8_t first_lead;
+  std::uint8_t last_lead;
+  std::uint8_t second_low;
+  std::uint8_t second_high;
+  std::size_t length;
+};
+
+constexpr Utf8Row kUtf8Rows[] = {
+    {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
+    {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+};
+
+// Bytes of the well-formed sequence that `text` begins with; 0 when it begins with none.
+std::size_t Utf8SequenceLength(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  for (const Utf8Row& row : kUtf8Rows) {
+    if (byte(0) < row.first_lead || byte(0) > row.last_lead) continue;
+    if (text.size() < row.length || byte(1) < row.second_low || byte(1) > row.second_high) return 0;
+    for (std::size_t i = 2; i < row.length; ++i)
+      if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+    return row.length;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
+  const std::size_t first_star = pattern.find('*');
+  if (first_star == kNpos) return pattern == text;
+  const std::size_t last_star = pattern.rfind('*');
+  const std::string_view head = pattern.substr(0, first_star);
+  const std::string_view tail = pattern.substr(last_star + 1);
+  if (text.size() < head.size() + tail.size() || !text.starts_with(head) || !text.ends_with(tail)) return false;
+  text.remove_prefix(head.size());
+  text.remove_suffix(tail.size());
+  // The leftmost place for each part between two stars leaves the most room for the next: no need to go back.
+  for (std::size_t star = first_star; star < last_star;) {
+    const std::size_t next = pattern.find('*', star + 1);
+    const std::string_view part = pattern.substr(star + 1, next - star - 1);
+    const std::size_t at = FindIn(text, part);
+    if (at == kNpos) return false;
+    text.remove_prefix(at + part.size());
+    star = next;
+  }
+  return true;
+}
+
+std::string Quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string quoted = "'";
+  for (const char c : text.substr(0, kLongest)) quoted += c >= ' ' && c <= '~' ? c : '?';
+  return quoted + (text.size() > kLongest ? "...'" : "'");
+}
+
+std::optional<std::string_view> NearestName(std::string_view word, std::span<const std::string_view> candidates) {
+  std::optional<std::string_view> nearest;
+  std::size_t nearest_distance = kLongestWord + 1;
+  if (word.size() > kLongestWord) return nearest;
+  for (const std::string_view candidate : candidates) {
+    if (candidate.size() > kLongestWord) continue;
+    const std::size_t distance = EditDistance(word, candidate);
+    if (distance > std::max(word.size(), candidate.size()) / 3 || distance >= nearest_distance) continue;
+    nearest = candidate;
+    nearest_distance = distance;
+  }
+  return nearest;
+}
+
+// By hand and not with strftime: that one knows no fractions and asks the locale.
+std::string FormatRfc3339(TimePoint time) {
+  using std::chrono::floor;
+  const auto micros = floor<std::chrono::microseconds>(time);
+  const auto midnight = floor<std::chrono::days>(micros);
+  const std::chrono::year_month_day date(midnight);
+  const std::chrono::hh_mm_ss clock(micros - midnight);
+  char buffer[64];
+  const int length =
+      std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", static_cast<int>(date.year()),
+                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                    static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                    static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
+  return {buffer, static_cast<std::size_t>(length)};
+}
+
+Result<TimePoint> ParseDate(std::string_view text) {
+  const std::optional<std::chrono::year_month_day> date = ParseCalendarDay(text);
+  if (!date) {
+    return Error{ErrorKind::kInvalidInput,
+                 Quoted(text) + " is not a date; write an existing day as year-month-day: 2027-01-31"};
+  }
+  // TimePoint counts nanoseconds in 64 bits and ends in April 2262; one day more must still fit.
+  if (date->year() < std::chrono::year(1970) || date->year() > std::chrono::year(2261)) {
+    return Error{ErrorKind::kInvalidInput, Quoted(text) + " is out of range; allowed are the years 1970 to 2261"};
+  }
+  return TimePoint(std::chrono::sys_days(*date));
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = Utf8SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+}  // namespace podium

@@ -1,0 +1,34 @@
+// Small text functions that several modules need: patterns, suggestions, dates.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "podium/result.h"
+#include "podium/snapshot.h"
+
+namespace podium {
+
+// '*' stands for any run of characters (also none), everything else for itself. Linear time, no backtracking blow-up.
+bool MatchesPattern(std::string_view pattern, std::string_view text);
+
+// The candidate nearest to `word` (edit distance, at most a third of the longer word's length), or nothing: for "did
+// you mean".
+std::optional<std::string_view> NearestName(std::string_view word, std::span<const std::string_view> candidates);
+
+// A foreign text as a message may repeat it: in single quotes, at most 40 characters, '?' for all that is not printable
+// ASCII, so that it neither breaks the line nor floods it.
+std::string Quoted(std::string_view text);
+
+// "2026-11-29T16:58:33.123456Z", always UTC and six digits.
+std::string FormatRfc3339(TimePoint time);
+
+// ParseDate("2027-01-31") -> midnight UTC at the start of that day; "2027-02-30" -> error kInvalidInput.
+Result<TimePoint> ParseDate(std::string_view text);
+
+// True when `text` is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
+bool IsUtf8(std::string_view text);
+
+}  // namespace podium
