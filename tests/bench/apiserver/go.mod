@@ -1,0 +1,3 @@
+module podium.gpu/tests/bench/apiserver
+
+go 1.26.0

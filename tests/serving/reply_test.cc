@@ -1,0 +1,34 @@
+#include "serving/reply.h"
+
+#include <gmock/gmock.h>
+
+namespace podium {
+namespace {
+
+TEST(Reply, IsOneStringWithTheDateOfNow) {
+  HttpResponse response;
+  response.status = 503;
+  response.body = "{}";
+  response.headers = {{"Retry-After", "1"}};
+  const std::string text = SerializeReply(response, {.connection = ReplyOptions::Connection::kClose});
+  EXPECT_THAT(text, testing::MatchesRegex("HTTP/1.1 503 Service Unavailable\r\n"
+                                          "Date: [A-Z][a-z][a-z], [0-9][0-9] [A-Z][a-z][a-z] 20[0-9][0-9] "
+                                          "[0-9][0-9]:[0-9][0-9]:[0-9][0-9] GMT\r\n"
+                                          "Content-Type: application/json\r\nContent-Length: 2\r\n"
+                                          "Connection: close\r\nRetry-After: 1\r\n\r\n\\{\\}"));
+}
+
+TEST(Reply, WithoutABodyHasNoType) {
+  const std::string text = SerializeReply({}, {});
+  EXPECT_THAT(text, testing::HasSubstr("\r\nContent-Length: 0\r\n\r\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("Content-Type")));
+}
+
+TEST(Reply, KnowsEveryStatusThatIsSent) {
+  for (const int status : {200, 400, 404, 405, 408, 411, 413, 414, 415, 417, 431, 500, 503, 505})
+    EXPECT_NE(ReasonPhrase(status), "Unknown") << status;
+  EXPECT_EQ(ReasonPhrase(299), "Unknown");
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,221 @@
+#include "serving/webhook.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "builders/policies.h"
+#include "fakes/temp_dir.h"
+#include "serving/operations.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class FakeClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint Now() const override { return TimePoint{} + std::chrono::seconds(1'795'000'000); }
+};
+
+class FakeSnapshots final : public SnapshotSource {
+ public:
+  [[nodiscard]] std::shared_ptr<const ClusterSnapshot> Current() const override { return snapshot; }
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+};
+
+class FakeAudit final : public AuditSink {
+ public:
+  Status Append(std::string_view line) override {
+    if (full) return Error{ErrorKind::kUnavailable, "the disk is full"};
+    lines.emplace_back(line);
+    return {};
+  }
+  bool full = false;
+  std::vector<std::string> lines;
+};
+
+// Both listeners over the same state, without sockets.
+class WebhookTest : public testing::Test {
+ protected:
+  HttpResponse Send(const std::string& path, std::string_view body, std::string_view query = "timeout=10s") {
+    WebhookDeps deps;
+    deps.policy = &policy_;
+    deps.snapshots = &snapshots_;
+    deps.audit = &audit_;
+    deps.audit_mode = audit_mode_;
+    deps.clock = &clock_;
+    deps.metrics = &metrics_;
+    deps.instance = "cafebabe";
+    if (routes_.empty()) routes_ = WebhookRoutes(deps);
+    return Call(routes_, "POST", path, body, query);
+  }
+
+  HttpResponse Get(const std::string& path, std::string_view query = "") {
+    OperationsDeps deps;
+    deps.sources = {.state = &state_, .policy = &policy_, .snapshots = &snapshots_, .clock = &clock_, .version = "1.2.3"};
+    deps.metrics = &metrics_;
+    deps.snapshot = need_;
+    return Call(OperationsRoutes(deps), "GET", path, "", query);
+  }
+
+  static HttpResponse Call(const std::vector<Route>& routes, std::string_view method, const std::string& path,
+                           std::string_view body, std::string_view query) {
+    for (const Route& route : routes)
+      if (route.path == path && route.method == method)
+        return route.handler({.method = method, .path = path, .query = query, .body = body, .peer = "127.0.0.1:40312"});
+    ADD_FAILURE() << "no route " << path;
+    return {};
+  }
+
+  static std::string Body(const std::string& name) {
+    return ReadFileText(std::string(PODIUM_TEST_DIR) + "/bench/bodies/" + name + ".json");
+  }
+
+  const FakeClock clock_;
+  FakeSnapshots snapshots_;
+  FakeAudit audit_;
+  AuditMode audit_mode_ = AuditMode::kStrict;
+  SnapshotNeed need_ = SnapshotNeed::kOptional;
+  Cell<Policy> policy_{std::make_shared<const Policy>(builders::ThreeTiers())};
+  Metrics metrics_;
+  ServingState state_;
+  std::vector<Route> routes_;
+};
+
+// --- reviews --------------------------------------------------------------------------------------------------------
+
+TEST_F(WebhookTest, InjectsRecordsAndAnswers) {
+  const HttpResponse response = Send("/mutate", Body("pod-embedder"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.content_type, "application/json");
+  const json review = json::parse(response.body);
+  EXPECT_EQ(review["response"]["uid"], "e30938d2-6e52-461e-84a7-2d7b79e5d412");
+  EXPECT_EQ(review["response"]["allowed"], true);
+  EXPECT_EQ(review["response"]["patchType"], "JSONPatch");
+  ASSERT_EQ(audit_.lines.size(), 1U);
+  const json record = json::parse(audit_.lines[0]);
+  EXPECT_THAT(audit_.lines[0], HasSubstr("\"cafebabe\""));
+  EXPECT_THAT(audit_.lines[0], HasSubstr("127.0.0.1:40312"));
+  EXPECT_THAT(audit_.lines[0], HasSubstr("inference-batch"));
+}
+
+TEST_F(WebhookTest, ValidatesWithoutAPatch) {
+  const json review = json::parse(Send("/validate", Body("pod-embedder")).body);
+  EXPECT_EQ(review["response"]["allowed"], true);
+  EXPECT_FALSE(review["response"].contains("patch"));
+  EXPECT_FALSE(review["response"].contains("patchType"));
+}
+
+TEST_F(WebhookTest, AcceptsAnyQuery) {
+  for (const std::string_view query : {"", "timeout=1s", "timeout=x&&%00"})
+    EXPECT_EQ(Send("/mutate", Body("pod-embedder"), query).status, 200) << query;
+}
+
+TEST_F(WebhookTest, NumbersItsRecords) {
+  for (int i = 0; i < 3; ++i) Send("/mutate", Body("pod-embedder"));
+  ASSERT_EQ(audit_.lines.size(), 3U);
+  EXPECT_EQ(json::parse(audit_.lines[2])["seq"], 3);
+}
+
+TEST_F(WebhookTest, AnswersWhatIsNoReviewWith400AndTheReason) {
+  for (const std::string_view body : {"", "{", "[]", "null", "{\"kind\":\"Pod\"}", "\xff\xfe\"\n"}) {
+    const HttpResponse response = Send("/mutate", body);
+    EXPECT_EQ(response.status, 400) << body;
+    EXPECT_FALSE(json::parse(response.body)["error"].get<std::string>().empty()) << body;
+  }
+  EXPECT_THAT(audit_.lines, ElementsAre());
+  EXPECT_THAT(Get("/metrics").body,
+              HasSubstr("podium_admission_requests_total{endpoint=\"mutate\",operation=\"unknown\",verdict=\"unreadable\"} 6\n"));
+}
+
+TEST_F(WebhookTest, AsksToComeBackWhileThereIsNoPolicy) {
+  policy_.Store(nullptr);
+  const HttpResponse response = Send("/mutate", Body("pod-embedder"));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_THAT(response.headers, ElementsAre(std::pair<std::string, std::string>("Retry-After", "1")));
+  EXPECT_EQ(response.body, "{\"error\": \"no policy is loaded yet; try again\"}\n");
+}
+
+TEST_F(WebhookTest, TakesThePolicyThatIsInForceNow) {
+  Send("/mutate", Body("pod-embedder"));
+  Policy next = builders::ThreeTiers();
+  next.workload_types.clear();
+  policy_.Store(std::make_shared<const Policy>(next));
+  EXPECT_FALSE(json::parse(Send("/mutate", Body("pod-embedder")).body)["response"].contains("patch"));
+}
+
+TEST_F(WebhookTest, StrictRefusesWhatItCannotRecord) {
+  audit_.full = true;
+  const json response = json::parse(Send("/mutate", Body("pod-embedder")).body)["response"];
+  EXPECT_EQ(response["allowed"], false);
+  EXPECT_FALSE(response.contains("patch"));
+  EXPECT_EQ(response["status"]["code"], 500);
+  EXPECT_THAT(response["status"]["message"].get<std::string>(),
+              HasSubstr("the audit log cannot be written and the policy server runs in strict mode: try again later"));
+  audit_.full = false;
+  EXPECT_EQ(json::parse(Send("/mutate", Body("pod-embedder")).body)["response"]["allowed"], true);
+}
+
+TEST_F(WebhookTest, RelaxedCountsWhatItCannotRecord) {
+  audit_mode_ = AuditMode::kRelaxed;
+  audit_.full = true;
+  EXPECT_EQ(json::parse(Send("/mutate", Body("pod-embedder")).body)["response"]["allowed"], true);
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("podium_audit_records_total{result=\"failed\"} 1\n"));
+}
+
+// --- operations -----------------------------------------------------------------------------------------------------
+
+TEST_F(WebhookTest, IsReadyWithAPolicy) {
+  EXPECT_EQ(Get("/readyz").status, 200);
+  EXPECT_EQ(Get("/readyz").body, "ok\n");
+  EXPECT_EQ(Get("/readyz", "verbose").body,
+            "[+]serving ok\n[+]not-draining ok\n[+]policy ok\n[+]snapshot ok\nreadyz check passed\n");
+  EXPECT_EQ(Get("/readyz", "x=1&verbose=1").body, Get("/readyz", "verbose").body);
+}
+
+TEST_F(WebhookTest, IsNotReadyWithoutAPolicyOrWhileDrainingOrUnsynced) {
+  need_ = SnapshotNeed::kRequired;
+  state_.draining = true;
+  policy_.Store(nullptr);
+  const HttpResponse response = Get("/readyz");
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.body,
+            "[+]serving ok\n[-]not-draining failed: shutting down\n[-]policy failed: no policy is loaded\n"
+            "[-]snapshot failed: the cluster has not been read yet\nreadyz check failed\n");
+  EXPECT_EQ(Get("/livez").body, "ok\n");
+  EXPECT_EQ(Get("/healthz").body, "[+]serving ok\nhealthz check passed\n");
+}
+
+TEST_F(WebhookTest, IsReadyOnceTheSnapshotIsThere) {
+  need_ = SnapshotNeed::kRequired;
+  snapshots_.snapshot = std::make_shared<const ClusterSnapshot>();
+  EXPECT_EQ(Get("/readyz").status, 200);
+}
+
+TEST_F(WebhookTest, ShowsItsWorkInTheMetrics) {
+  Send("/mutate", Body("pod-embedder"));
+  Send("/mutate", Body("pod-chat-frontend"));
+  Send("/validate", Body("pod-chat-frontend"));
+  const HttpResponse response = Get("/metrics");
+  EXPECT_THAT(response.content_type, StartsWith("text/plain; version=0.0.4"));
+  for (const std::string_view line : {
+           "podium_admission_requests_total{endpoint=\"mutate\",operation=\"CREATE\",verdict=\"allowed\"} 2\n",
+           "podium_admission_requests_total{endpoint=\"validate\",operation=\"CREATE\",verdict=\"allowed\"} 1\n",
+           "podium_admission_duration_seconds_count{endpoint=\"mutate\"} 2\n",
+           "podium_admission_duration_seconds_bucket{endpoint=\"mutate\",le=\"+Inf\"} 2\n",
+           "podium_injections_total{workload_type=\"batch\"} 1\n",
+           "podium_injections_total{workload_type=\"interactive\"} 1\n",
+           "podium_audit_records_total{result=\"written\"} 3\n",
+           "podium_policy_info{name=\"gpu-tiers\",revision=\"cafe\"} 1\n",
+           "podium_build_info{version=\"1.2.3\"} 1\n",
+           "# TYPE process_resident_memory_bytes gauge\n",
+       })
+    EXPECT_THAT(response.body, HasSubstr(line));
+}
+
+}  // namespace
+}  // namespace podium

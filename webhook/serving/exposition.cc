@@ -1,0 +1,268 @@
+// The table of metrics, and how a scrape reads each of them. Prometheus headers are included here only.
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <iterator>
+#include <sstream>
+
+#include "serving/metrics.h"
+#include "serving/tls.h"
+
+namespace podium {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+constexpr Endpoint kEndpoints[] = {Endpoint::kMutate, Endpoint::kValidate};
+constexpr std::string_view kOperationNames[] = {"CREATE", "UPDATE", "DELETE", "CONNECT", "unknown"};
+constexpr std::string_view kOutcomeNames[] = {"allowed", "refused", "unreadable"};
+constexpr std::string_view kAuditResultNames[] = {"written", "failed"};
+
+// What one row's function works on: where to read, and the family to fill.
+class Scrape {
+ public:
+  Scrape(const Metrics& source, const MetricSources& other, MetricFamily& into)
+      : metrics(source), sources(other), family_(into) {}
+
+  void Value(double value, std::vector<ClientMetric::Label> labels = {}) const {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    metric.counter.value = value;  // a serializer looks at the member of the family's type only
+    metric.gauge.value = value;
+    family_.metric.push_back(std::move(metric));
+  }
+  void Value(std::uint64_t value, std::vector<ClientMetric::Label> labels = {}) const {
+    Value(static_cast<double>(value), std::move(labels));
+  }
+  void Histogram(const DurationHistogram::Values& values, std::vector<ClientMetric::Label> labels) const;
+
+  const Metrics& metrics;
+  const MetricSources& sources;
+
+ private:
+  MetricFamily& family_;
+};
+
+void Scrape::Histogram(const DurationHistogram::Values& values, std::vector<ClientMetric::Label> labels) const {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < values.buckets.size(); ++i) {
+    count += values.buckets[i];
+    const bool last = i == DurationHistogram::kBoundsMicroseconds.size();
+    const double bound = last ? std::numeric_limits<double>::infinity()
+                              : static_cast<double>(DurationHistogram::kBoundsMicroseconds[i]) / 1e6;
+    metric.histogram.bucket.push_back({count, bound});
+  }
+  metric.histogram.sample_count = count;
+  metric.histogram.sample_sum = values.sum_seconds;
+  family_.metric.push_back(std::move(metric));
+}
+
+std::string Text(std::string_view text) { return std::string(text); }
+
+// --- admission ------------------------------------------------------------------------------------------------------
+
+void ReadRequests(const Scrape& to) {
+  for (const Endpoint endpoint : kEndpoints)
+    for (std::size_t operation = 0; operation < Metrics::kOperations; ++operation)
+      for (std::size_t outcome = 0; outcome < Metrics::kOutcomes; ++outcome) {
+        const bool unknown = operation == Metrics::kOperations - 1;
+        const bool unreadable = outcome == static_cast<std::size_t>(ReviewOutcome::kUnreadable);
+        if (unknown != unreadable) continue;  // cannot happen: no sample rather than a row of zeros
+        to.Value(to.metrics.Of(endpoint).requests[operation][outcome],
+                 {{"endpoint", Text(ToString(endpoint))},
+                  {"operation", Text(kOperationNames[operation])},
+                  {"verdict", Text(kOutcomeNames[outcome])}});
+      }
+}
+
+void ReadDurations(const Scrape& to) {
+  for (const Endpoint endpoint : kEndpoints)
+    to.Histogram(to.metrics.Of(endpoint).duration.Read(), {{"endpoint", Text(ToString(endpoint))}});
+}
+
+void ReadSkipped(const Scrape& to) {
+  for (std::size_t i = 1; i < Metrics::kSkipReasons; ++i) {  // 0 is "not skipped"
+    const auto reason = static_cast<SkipReason>(i);
+    to.Value(to.metrics.skipped(reason), {{"reason", Text(ToString(reason))}});
+  }
+}
+
+void ReadFindings(const Scrape& to) {
+  for (const auto& [label, count] : to.metrics.findings().Values()) {
+    const std::size_t slash = label.find('/');
+    const bool other = slash == std::string::npos;
+    to.Value(count, {{"rule", label.substr(0, slash)}, {"mode", other ? "other" : label.substr(slash + 1)}});
+  }
+}
+
+void ReadInjections(const Scrape& to) {
+  for (const auto& [label, count] : to.metrics.injections().Values()) to.Value(count, {{"workload_type", label}});
+}
+
+void ReadInternalErrors(const Scrape& to) { to.Value(to.metrics.internal_errors()); }
+
+void ReadAudit(const Scrape& to) {
+  for (const AuditResult result : {AuditResult::kWritten, AuditResult::kFailed})
+    to.Value(to.metrics.audit(result), {{"result", Text(kAuditResultNames[static_cast<std::size_t>(result)])}});
+}
+
+// --- state ----------------------------------------------------------------------------------------------------------
+
+void ReadPolicy(const Scrape& to) {
+  const auto policy = to.sources.policy == nullptr ? nullptr : to.sources.policy->Load();
+  if (policy) to.Value(1.0, {{"name", policy->name}, {"revision", policy->revision}});
+}
+
+void ReadSnapshotGeneration(const Scrape& to) {
+  const auto snapshot = to.sources.snapshots == nullptr ? nullptr : to.sources.snapshots->Current();
+  if (snapshot) to.Value(snapshot->generation);
+}
+
+void ReadSnapshotAge(const Scrape& to) {
+  const auto snapshot = to.sources.snapshots == nullptr ? nullptr : to.sources.snapshots->Current();
+  if (!snapshot || to.sources.clock == nullptr) return;
+  to.Value(std::chrono::duration<double>(to.sources.clock->Now() - snapshot->taken_at).count());
+}
+
+void ReadCertificate(const Scrape& to) {
+  const auto material = to.sources.tls == nullptr ? nullptr : to.sources.tls->Load();
+  if (material) to.Value(std::chrono::duration<double>(material->not_after().time_since_epoch()).count());
+}
+
+void ReadDraining(const Scrape& to) {
+  if (to.sources.state != nullptr) to.Value(to.sources.state->draining ? 1.0 : 0.0);
+}
+
+void ReadBuild(const Scrape& to) { to.Value(1.0, {{"version", to.sources.version}}); }
+
+// --- engine ---------------------------------------------------------------------------------------------------------
+
+template <std::uint64_t EngineCounters::*kCounter>
+void ReadEngine(const Scrape& to) {
+  const Engine* engine = to.sources.state == nullptr ? nullptr : to.sources.state->engine.load();
+  if (engine != nullptr) to.Value(engine->counters().*kCounter);
+}
+
+// --- process: the names that Prometheus client libraries agree on ---------------------------------------------------
+
+void ReadResidentMemory(const Scrape& to) {
+  std::uint64_t pages = 0;
+  std::uint64_t resident = 0;
+  std::ifstream statm("/proc/self/statm");
+  if (statm >> pages >> resident) to.Value(resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+}
+
+void ReadCpu(const Scrape& to) {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+  to.Value(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+}
+
+void ReadOpenFds(const Scrape& to) {
+  std::error_code error;
+  const std::filesystem::directory_iterator fds("/proc/self/fd", error);
+  if (!error) to.Value(static_cast<std::uint64_t>(std::distance(begin(fds), end(fds))));
+}
+
+void ReadMaxFds(const Scrape& to) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) to.Value(static_cast<std::uint64_t>(limit.rlim_cur));
+}
+
+void ReadThreads(const Scrape& to) {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  if (!error) to.Value(static_cast<std::uint64_t>(std::distance(begin(tasks), end(tasks))));
+}
+
+// --- the table ------------------------------------------------------------------------------------------------------
+
+struct Row {
+  std::string_view name;
+  MetricType type;
+  std::string_view labels;
+  std::string_view help;
+  void (*read)(const Scrape&);
+};
+
+constexpr MetricType kCounter = MetricType::Counter;
+constexpr MetricType kGauge = MetricType::Gauge;
+constexpr MetricType kHistogram = MetricType::Histogram;
+
+constexpr Row kTable[] = {
+    {"podium_admission_requests_total", kCounter, "endpoint, operation, verdict", "Reviews by outcome.", ReadRequests},
+    {"podium_admission_duration_seconds", kHistogram, "endpoint",
+     "From the bytes of a review to the bytes of its answer, audit line included.", ReadDurations},
+    {"podium_admission_skipped_total", kCounter, "reason", "Reviews the policy was not applied to.", ReadSkipped},
+    {"podium_admission_internal_errors_total", kCounter, "", "Reviews that could be read but not decided.",
+     ReadInternalErrors},
+    {"podium_findings_total", kCounter, "rule, mode", "Findings of rules.", ReadFindings},
+    {"podium_injections_total", kCounter, "workload_type", "Pod templates that were given a class.", ReadInjections},
+    {"podium_audit_records_total", kCounter, "result", "Audit records handed to the log.", ReadAudit},
+    {"podium_policy_info", kGauge, "name, revision", "The policy in force; always 1.", ReadPolicy},
+    {"podium_snapshot_generation", kGauge, "", "Number of the cluster snapshot in use.", ReadSnapshotGeneration},
+    {"podium_snapshot_age_seconds", kGauge, "", "Age of the cluster snapshot in use.", ReadSnapshotAge},
+    {"podium_certificate_not_after_seconds", kGauge, "", "When the serving certificate expires, Unix time.",
+     ReadCertificate},
+    {"podium_draining", kGauge, "", "1 while the process is shutting down.", ReadDraining},
+    {"podium_build_info", kGauge, "version", "The build; always 1.", ReadBuild},
+    {"podium_http_connections_open", kGauge, "", "Connections open now, all listeners.",
+     ReadEngine<&EngineCounters::connections_open>},
+    {"podium_http_connections_accepted_total", kCounter, "", "Connections accepted.",
+     ReadEngine<&EngineCounters::connections_accepted>},
+    {"podium_http_connections_refused_total", kCounter, "", "Connections closed at once: over the cap.",
+     ReadEngine<&EngineCounters::connections_refused>},
+    {"podium_http_tls_handshakes_failed_total", kCounter, "", "TLS handshakes that came to nothing.",
+     ReadEngine<&EngineCounters::handshakes_failed>},
+    {"podium_http_requests_total", kCounter, "", "Requests given to a handler.", ReadEngine<&EngineCounters::requests>},
+    {"podium_http_requests_rejected_total", kCounter, "", "Requests the server itself answered with 4xx or 503.",
+     ReadEngine<&EngineCounters::requests_rejected>},
+    {"podium_http_deadlines_total", kCounter, "", "Connections cut for being slow.",
+     ReadEngine<&EngineCounters::deadlines>},
+    {"process_resident_memory_bytes", kGauge, "", "Resident memory.", ReadResidentMemory},
+    {"process_cpu_seconds_total", kCounter, "", "CPU time, user and system.", ReadCpu},
+    {"process_open_fds", kGauge, "", "Open file descriptors.", ReadOpenFds},
+    {"process_max_fds", kGauge, "", "Limit of open file descriptors.", ReadMaxFds},
+    {"process_threads", kGauge, "", "Threads.", ReadThreads},
+};
+
+std::string_view TypeName(MetricType type) {
+  switch (type) {
+    case MetricType::Counter: return "counter";
+    case MetricType::Gauge: return "gauge";
+    case MetricType::Histogram: return "histogram";
+    default: return "untyped";
+  }
+}
+
+}  // namespace
+
+std::vector<MetricDescription> MetricTable() {
+  std::vector<MetricDescription> table;
+  for (const Row& row : kTable) table.push_back({row.name, TypeName(row.type), row.labels, row.help});
+  return table;
+}
+
+std::string RenderMetrics(const Metrics& metrics, const MetricSources& sources) {
+  std::vector<MetricFamily> families;
+  for (const Row& row : kTable) {
+    MetricFamily family{Text(row.name), Text(row.help), row.type, {}};
+    row.read(Scrape(metrics, sources, family));
+    if (!family.metric.empty()) families.push_back(std::move(family));
+  }
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, families);
+  return std::move(out).str();
+}
+
+}  // namespace podium

@@ -1,0 +1,34 @@
+// The two admission endpoints: bytes in, decision, audit line, bytes out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/decide.h"
+#include "audit/file_sink.h"
+#include "core/cell.h"
+#include "podium/ports.h"
+#include "serving/http.h"
+#include "serving/metrics.h"
+
+namespace podium {
+
+// What the endpoints work with. Everything pointed to must outlive the routes.
+struct WebhookDeps {
+  const Cell<Policy>* policy = nullptr;         // an empty cell: 503 with Retry-After until there is one
+  const SnapshotSource* snapshots = nullptr;    // null: no cluster to look at
+  AuditSink* audit = nullptr;                   // required
+  AuditMode audit_mode = AuditMode::kStrict;    // strict: a decision that cannot be recorded is a refusal
+  const Clock* clock = nullptr;                 // required; wall clock of decisions and records
+  Metrics* metrics = nullptr;                   // required
+  std::string instance;                         // random id of this process, in every audit record
+  DecideOptions decide;
+};
+
+// POST /mutate and POST /validate. Thread-safe: any number of reactors may call the handlers at once. Policy and
+// snapshot are loaded once for each request. A body that is no review is answered with 400 and what is wrong with it;
+// everything else with 200 and an AdmissionReview. The query (?timeout=10s) is accepted and not needed: a decision
+// takes microseconds.
+std::vector<Route> WebhookRoutes(WebhookDeps deps);
+
+}  // namespace podium
