@@ -1,0 +1,39 @@
+// What commands read: manifests, policies and cluster files, from files, folders, standard input or the binary itself.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podium/policy.h"
+#include "podium/result.h"
+#include "podium/snapshot.h"
+#include "wire/manifest.h"
+
+namespace podium {
+
+Result<std::string> ReadTextFile(const std::string& path);
+
+struct ManifestInput {
+  std::vector<Manifest> manifests;
+  std::vector<std::string> problems;  // one line each, with file:line:column; empty: all is well
+};
+
+// `paths`: files, "-" for `in`, and folders, of which all *.yaml, *.yml and *.json are read, also in sub-folders,
+// sorted by path, hidden ones not.
+ManifestInput ReadManifests(const std::vector<std::string>& paths, std::istream& in);
+
+struct PolicyInput {
+  std::optional<Policy> policy;       // absent: `problems` say why
+  std::vector<std::string> problems;  // errors and warnings, one line each
+};
+
+// `path` empty: the shipped policy.
+PolicyInput ReadPolicy(const std::string& path, TimePoint now);
+
+// `name`: empty for no cluster (null), "sample" for the one in the binary, else a cluster file.
+Result<std::shared_ptr<const ClusterSnapshot>> ReadCluster(const std::string& name, TimePoint now);
+
+}  // namespace podium

@@ -1,0 +1,52 @@
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace {
+
+// What must hold before the first thread and the first file. A core dump would hold the TLS key.
+void HardenProcess() {
+  ::umask(027);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a failing write, not the end of the process
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+}
+
+bool WantsColor() {
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: set and not empty
+  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+int TerminalWidth() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 40) return 100;
+  return size.ws_col;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  HardenProcess();
+  podium::Io io{.in = std::cin,
+                .out = std::cout,
+                .err = std::cerr,
+                .now = std::chrono::system_clock::now(),
+                .color = WantsColor(),
+                .width = TerminalWidth()};
+  const int code = podium::RunCommandLine({argv + (argc > 0 ? 1 : 0), argv + argc}, io);
+  std::cout.flush();
+  if (std::cout) return code;
+  std::cerr << "podium: cannot write the output\n";
+  return podium::kExitUnusable;
+}

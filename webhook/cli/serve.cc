@@ -1,0 +1,309 @@
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "audit/file_sink.h"
+#include "cli/commands.h"
+#include "cli/endpoint.h"
+#include "cli/inputs.h"
+#include "cli/log.h"
+#include "cli/table.h"
+#include "serving/engine.h"
+#include "serving/metrics.h"
+#include "serving/operations.h"
+#include "serving/tls.h"
+#include "serving/webhook.h"
+
+namespace podium {
+namespace {
+
+struct Options {
+  std::string policy;
+  std::string cluster;
+  std::string cert_file;
+  std::string key_file;
+  std::string listen = "0.0.0.0:9443";
+  std::string operations_listen = "0.0.0.0:8080";
+  std::string audit_log = "-";
+  std::string audit_mode = "strict";
+  std::string own_namespace = "podium-system";
+  int threads = 0;
+  std::string drain = "5s";
+  std::string log_level = "info";
+  std::string log_form = "plain";
+};
+
+constexpr const char* kFooter =
+    "SIGTERM and SIGINT end it: /readyz says no at once, requests are still served for --drain, then running ones are\n"
+    "finished. A second signal cuts the drain short.\n\n"
+    "Exit codes: 0 ended by a signal; 2 it cannot start (every reason is printed).";
+constexpr std::chrono::milliseconds kStopDeadline{5'000};
+constexpr int kMostThreads = 64;
+
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint Now() const override { return std::chrono::system_clock::now(); }
+};
+
+// A cluster file: read once, never changes.
+class FixedSnapshot final : public SnapshotSource {
+ public:
+  explicit FixedSnapshot(std::shared_ptr<const ClusterSnapshot> snapshot) : snapshot_(std::move(snapshot)) {}
+  [[nodiscard]] std::shared_ptr<const ClusterSnapshot> Current() const override { return snapshot_; }
+
+ private:
+  const std::shared_ptr<const ClusterSnapshot> snapshot_;
+};
+
+// The signals that end or concern the server are blocked before the first thread exists, so that only Wait sees them.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    ::sigemptyset(&signals_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+  // The next signal, or 0 after `at_most`.
+  [[nodiscard]] int Wait(std::chrono::milliseconds at_most) const {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most);
+    const timespec limit{seconds.count(), std::chrono::nanoseconds(at_most - seconds).count()};
+    const int signal = ::sigtimedwait(&signals_, nullptr, &limit);
+    return signal < 0 ? 0 : signal;
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+// The TLS key is in this process: no core dump, no ptrace by others of the same user. As many sockets as are allowed.
+void HardenServer() {
+  ::prctl(PR_SET_DUMPABLE, 0);
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+std::string RandomInstance() {
+  unsigned char bytes[8] = {};
+  // At most 256 bytes never fail once the kernel is seeded; before that, an id that repeats is better than no server.
+  if (::getrandom(bytes, sizeof bytes, 0) < 0) std::fill(std::begin(bytes), std::end(bytes), 0);
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text.push_back("0123456789abcdef"[byte >> 4U]);
+    text.push_back("0123456789abcdef"[byte & 15U]);
+  }
+  return text;
+}
+
+LogLevel LevelOf(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warning") return LogLevel::kWarning;
+  return name == "error" ? LogLevel::kError : LogLevel::kInfo;
+}
+
+// Everything a server needs, read and checked. `problems` tells all that keeps it from starting.
+struct Prepared {
+  PolicyInput policy;
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+  std::shared_ptr<const TlsMaterial> tls;
+  SocketAddress listen;
+  SocketAddress operations;
+  std::chrono::milliseconds drain{};
+  std::unique_ptr<FileAuditSink> audit;
+  std::vector<std::string> problems;
+};
+
+template <typename Value>
+void Take(Result<Value> result, Value& target, const std::string& context, std::vector<std::string>& problems) {
+  if (result)
+    target = *std::move(result);
+  else
+    problems.push_back(context + result.error().message);
+}
+
+Prepared Prepare(const Options& options, TimePoint now) {
+  Prepared prepared;
+  prepared.policy = ReadPolicy(options.policy, now);
+  if (!prepared.policy.policy) prepared.problems = prepared.policy.problems;
+  Take(ReadCluster(options.cluster, now), prepared.snapshot, "", prepared.problems);
+  Take(LoadTlsMaterial(options.cert_file, options.key_file), prepared.tls, "", prepared.problems);
+  Take(ParseSocketAddress(options.listen), prepared.listen, "--listen: ", prepared.problems);
+  Take(ParseSocketAddress(options.operations_listen), prepared.operations, "--operations-listen: ", prepared.problems);
+  Take(ParseDuration(options.drain), prepared.drain, "--drain: ", prepared.problems);
+  const AuditMode mode = options.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
+  Take(FileAuditSink::Open(options.audit_log, mode), prepared.audit, "", prepared.problems);
+  return prepared;
+}
+
+// Members are in the order in which they may be destroyed (backwards): the engine's threads use all the others.
+class Server {
+ public:
+  Server(const Options& options, Prepared prepared, Log& log)
+      : options_(options),
+        prepared_(std::move(prepared)),
+        log_(log),
+        snapshots_(prepared_.snapshot),
+        policy_(std::make_shared<const Policy>(*std::move(prepared_.policy.policy))),
+        tls_(prepared_.tls) {}
+
+  Status Start() {
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int threads = std::min(options_.threads > 0 ? options_.threads : cores, kMostThreads);
+    std::vector<Listener> listeners;
+    listeners.push_back(Webhook());
+    listeners.push_back(Operations());
+    auto engine = Engine::Start(std::move(listeners), threads);
+    if (!engine) return engine.error();
+    engine_ = *std::move(engine);
+    state_.engine = engine_.get();
+    log_.Announce("ready: webhook https://" + Where("webhook", prepared_.listen) + ", operations http://" +
+                  Where("operations", prepared_.operations));
+    return {};
+  }
+
+  // The order matters: first nobody is sent here any more, then connections end, then the process.
+  void Drain(const BlockedSignals& signals) {
+    state_.draining = true;
+    engine_->BeginDrain();
+    log_.Write(LogLevel::kInfo, "draining: not ready, serving for " + options_.drain + " more");
+    if (WaitForEnd(signals, prepared_.drain)) log_.Write(LogLevel::kInfo, "second signal: the drain is cut short");
+    engine_->Stop(kStopDeadline);
+    state_.engine = nullptr;
+    prepared_.audit.reset();  // writes what is queued
+    log_.Write(LogLevel::kInfo, "stopped");
+  }
+
+  // True when a signal asked for the end before `at_most` was over.
+  bool WaitForEnd(const BlockedSignals& signals, std::chrono::milliseconds at_most) {
+    const auto until = std::chrono::steady_clock::now() + at_most;
+    while (true) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now >= until) return false;
+      const int signal = signals.Wait(std::chrono::ceil<std::chrono::milliseconds>(until - now));
+      if (signal == SIGTERM || signal == SIGINT) return true;
+      if (signal == SIGHUP) log_.Write(LogLevel::kWarning, "SIGHUP is ignored: start again to load another policy");
+    }
+  }
+
+ private:
+  Listener Webhook() {
+    WebhookDeps deps;
+    deps.policy = &policy_;
+    deps.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
+    deps.audit = prepared_.audit.get();
+    deps.audit_mode = options_.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
+    deps.clock = &clock_;
+    deps.metrics = &metrics_;
+    deps.instance = RandomInstance();
+    deps.decide.own_namespace = options_.own_namespace;
+    Listener listener;
+    listener.name = "webhook";
+    listener.address = prepared_.listen.address;
+    listener.port = prepared_.listen.port;
+    listener.tls = &tls_;
+    listener.routes = WebhookRoutes(std::move(deps));
+    return listener;
+  }
+
+  Listener Operations() {
+    OperationsDeps deps;
+    deps.sources.state = &state_;
+    deps.sources.policy = &policy_;
+    deps.sources.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
+    deps.sources.tls = &tls_;
+    deps.sources.clock = &clock_;
+    deps.sources.version = PODIUM_VERSION;
+    deps.metrics = &metrics_;
+    Listener listener;
+    listener.name = "operations";
+    listener.address = prepared_.operations.address;
+    listener.port = prepared_.operations.port;
+    listener.routes = OperationsRoutes(std::move(deps));
+    return listener;
+  }
+
+  std::string Where(const std::string& listener, SocketAddress address) const {
+    address.port = engine_->PortOf(listener);
+    return FormatSocketAddress(address);
+  }
+
+  const Options& options_;
+  Prepared prepared_;
+  Log& log_;
+  const SystemClock clock_;
+  const FixedSnapshot snapshots_;
+  const Cell<Policy> policy_;
+  const Cell<TlsMaterial> tls_;
+  Metrics metrics_;
+  ServingState state_;
+  std::unique_ptr<Engine> engine_;
+};
+
+int CannotStart(const std::vector<std::string>& problems, Io& io) {
+  for (const std::string& problem : problems) io.err << "podium serve: " << Printable(problem) << "\n";
+  return kExitUnusable;
+}
+
+int Run(const Options& options, Io& io) {
+  HardenServer();
+  const BlockedSignals signals;
+  Prepared prepared = Prepare(options, io.now);
+  if (!prepared.problems.empty()) return CannotStart(prepared.problems, io);
+  Log log(options.log_form == "json" ? LogForm::kJson : LogForm::kPlain, LevelOf(options.log_level));
+  for (const std::string& warning : prepared.policy.problems) log.Write(LogLevel::kWarning, warning);
+  if (const auto warning = ValidityWarning(*prepared.tls, io.now)) log.Write(LogLevel::kWarning, *warning);
+  Server server(options, std::move(prepared), log);
+  if (const Status started = server.Start(); !started) return CannotStart({started.error().message}, io);
+  while (!server.WaitForEnd(signals, std::chrono::hours(24))) {
+  }
+  server.Drain(signals);
+  return kExitOk;
+}
+
+}  // namespace
+
+Action SetUpServe(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("--cert-file", options->cert_file, "TLS certificate chain (PEM)")->required();
+  app.add_option("--key-file", options->key_file, "Its private key (PEM)")->required();
+  app.add_option("--policy", options->policy, "Policy file or folder (default: the shipped policy)");
+  app.add_option("--cluster", options->cluster,
+                 "Cluster file, or 'sample' (default: no cluster, the policy's classes)");
+  app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
+  app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
+      ->capture_default_str();
+  app.add_option("--audit-log", options->audit_log, "Audit file, or - for standard output")->capture_default_str();
+  app.add_option("--audit-mode", options->audit_mode, "strict: no answer without its audit line; relaxed: queued")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"strict", "relaxed"}));
+  app.add_option("--namespace", options->own_namespace, "Podium's own namespace: never touched")->capture_default_str();
+  app.add_option("--threads", options->threads, "Reactor threads (default: one for each core)")
+      ->check(CLI::Range(1, kMostThreads));
+  app.add_option("--drain", options->drain, "How long to serve on after the first signal")->capture_default_str();
+  app.add_option("--log-level", options->log_level, "debug, info, warning or error")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.add_option("--log-form", options->log_form, "plain or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"plain", "json"}));
+  app.footer(kFooter);
+  return [options](Io& io) { return Run(*options, io); };
+}
+
+}  // namespace podium
