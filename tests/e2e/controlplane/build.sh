@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Prints the folder that holds etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl and kwok:
+#   1. $KUBEBUILDER_ASSETS, if set (binaries got elsewhere; what is missing is named);
+#   2. the cache, ${XDG_CACHE_HOME:-~/.cache}/podium/controlplane/KEY, if a run before this one filled it;
+#   3. else builds them from the Go modules beside this file (two cores: about six minutes) into that cache.
+# KEY is the hash of the module files, the build options and the Go version: a changed pin is a new folder.
+# Only the folder goes to standard output; progress and errors go to standard error.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+binaries=(etcd kube-apiserver kube-scheduler kube-controller-manager kubectl kwok)
+needed_go=1.26
+kubernetes_version=$(sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' "$here/kubernetes/go.mod" | head -n 1)
+kubernetes_minor=$(cut -d. -f2 <<<"$kubernetes_version")
+# Without these the API server reports version 0.0 and the scheduler's feature set cannot be told from it.
+version_flags="-X k8s.io/component-base/version.gitVersion=$kubernetes_version \
+-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$kubernetes_minor"
+
+say() { printf '%s\n' "$*" >&2; }
+die() { printf 'controlplane: %s\n' "$*" >&2; exit 1; }
+
+missing_in() { # folder -> the names of the binaries that are not there
+  local name
+  for name in "${binaries[@]}"; do [ -x "$1/$name" ] || printf '%s ' "$name"; done
+}
+
+from_assets() {
+  local missing
+  missing=$(missing_in "$KUBEBUILDER_ASSETS")
+  [ -z "$missing" ] || die "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS lacks: $missing
+  etcd, kube-apiserver and kubectl come with setup-envtest; kube-scheduler, kube-controller-manager and kwok are on their
+  projects' release pages. Or unset KUBEBUILDER_ASSETS: all six are then built from source with Go $needed_go."
+  printf '%s\n' "$KUBEBUILDER_ASSETS"
+}
+
+# The go command, checked: the modules name their Go version, and an older go cannot build them.
+require_go() {
+  local how="install Go $needed_go or newer (https://go.dev/doc/install; Debian 12's own package golang is 1.19, too old) and put
+  its bin folder into PATH, or set KUBEBUILDER_ASSETS to a folder with: ${binaries[*]}"
+  command -v go >/dev/null || die "the end-to-end tests build a real Kubernetes control plane, but there is no go command.
+  To go on: $how"
+  local found
+  found=$(go version | sed 's/.* go\([0-9.]*\).*/\1/')
+  [ "$(printf '%s\n%s\n' "$needed_go" "$found" | sort -V | head -n 1)" = "$needed_go" ] ||
+    die "the end-to-end tests build a real Kubernetes control plane with Go $needed_go; found $found.
+  To go on: $how"
+}
+
+cache_key() {
+  { cat "$here"/kubernetes/go.mod "$here"/kubernetes/go.sum "$here"/kubernetes/etcd/main.go "$here"/kwok/go.mod "$here"/kwok/go.sum
+    printf '%s\n' "$version_flags" "$(go env GOVERSION GOOS GOARCH)"; } | sha256sum | cut -d' ' -f1
+}
+
+build_module() { # module-folder output package what ldflags
+  local started=$SECONDS
+  say "controlplane: building $4"
+  # -p leaves the linker room: two kubernetes binaries linked at once take 4 GB.
+  (cd "$here/$1" && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $5" -o "$2" "$3") ||
+    die "building $4 failed; the compiler's message is above (the modules come from the Go module proxy: go env GOPROXY)"
+  say "controlplane: built $4 in $((SECONDS - started)) s"
+}
+
+build_into() { # cache folder
+  local target=$1 work
+  work=$(mktemp -d "$target.building.XXXXXX")
+  # shellcheck disable=SC2064  # the folder is known now
+  trap "rm -rf '$work'" EXIT
+  say "controlplane: building Kubernetes $kubernetes_version, etcd and kwok once (two cores: about six minutes) for $target"
+  build_module kubernetes "$work/etcd" ./etcd etcd ""
+  local command
+  for command in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+    build_module kubernetes "$work/$command" "k8s.io/kubernetes/cmd/$command" "$command" "$version_flags"
+  done
+  build_module kwok "$work/kwok" sigs.k8s.io/kwok/cmd/kwok kwok ""
+  mv "$work" "$target" # a rename: whoever looks meanwhile sees all six binaries or none
+  trap - EXIT
+}
+
+main() {
+  if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then from_assets; return; fi
+  require_go
+  local cache target
+  cache=${XDG_CACHE_HOME:-$HOME/.cache}/podium/controlplane
+  target=$cache/$(cache_key)
+  mkdir -p "$cache"
+  exec 9>"$cache/.lock"
+  flock -n 9 || { say "controlplane: another run is building; waiting for it"; flock 9; }
+  rm -rf "$cache"/*.building.* # left by a run that was killed
+  if [ -z "$(missing_in "$target")" ]; then printf '%s\n' "$target"; return; fi
+  rm -rf "$target"
+  build_into "$target"
+  printf '%s\n' "$target"
+}
+
+main "$@"
