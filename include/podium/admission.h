@@ -28,6 +28,11 @@ constexpr std::string_view ToString(Operation operation) {
   return "CREATE";
 }
 
+// Which webhook was called. Both make the same decision (docs/adr/0003); only what a patch can no longer change differs.
+enum class Endpoint { kMutate, kValidate };
+
+constexpr std::string_view ToString(Endpoint endpoint) { return endpoint == Endpoint::kMutate ? "mutate" : "validate"; }
+
 struct GroupVersionKind {
   std::string group;  // empty: the core group
   std::string version;
@@ -43,6 +48,7 @@ struct AdmissionObject {
 };
 
 struct AdmissionRequest {
+  Endpoint endpoint = Endpoint::kMutate;  // known from the path, not from the body
   std::string uid;
   GroupVersionKind kind;  // the version our rule matched (matchPolicy Equivalent), not the one the user called
   std::string resource;   // "deployments"

@@ -228,6 +228,7 @@ TEST(DecideInjects, WhoseWordCounts) {
       {"above the ceiling", Respect::kCeiling, "batch", "inference-interactive", "inference-batch"},
       {"below the ceiling", Respect::kCeiling, "interactive", "inference-batch", nullptr},
       {"at the ceiling", Respect::kCeiling, "batch", "inference-batch", nullptr},
+      {"another class of the ceiling's value", Respect::kCeiling, "batch", "peer-of-batch", nullptr},
       {"the default is no choice, even for user", Respect::kUser, "batch", "cluster-default", "inference-batch"},
       {"already there", Respect::kPolicy, "batch", "inference-batch", nullptr},
       {"a system class", Respect::kPolicy, "batch", "system-node-critical", nullptr},
@@ -236,7 +237,9 @@ TEST(DecideInjects, WhoseWordCounts) {
   };
   for (const auto& row : rows) {
     const Slot slot = MakeTemplate().Type(row.type).Class(row.chosen).Gpus("main", 1);
-    const Decision decision = DecideOn(CreateDeployment("d", slot), WithRespect(ThreeTiers(), row.respect));
+    Policy policy = WithRespect(ThreeTiers(), row.respect);
+    policy.ladder.push_back(builders::MakeClass("peer-of-batch", 1'000, Tier::kPreemptible));
+    const Decision decision = DecideOn(CreateDeployment("d", slot), policy);
     const std::string after = row.want == nullptr ? row.chosen : row.want;
     EXPECT_EQ(decision.templates.at(0).after.class_name, after) << row.name;
     EXPECT_EQ(decision.edits.size(), row.want == nullptr ? 0U : 1U) << row.name;

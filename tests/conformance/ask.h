@@ -107,8 +107,9 @@ inline std::string DecodeBase64(std::string_view text) {
 }
 
 inline Answer Ask(const Scene& scene, const std::string& body, Endpoint endpoint) {
-  const Result<AdmissionRequest> request = ReviewDecoder().Decode(body);
+  Result<AdmissionRequest> request = ReviewDecoder().Decode(body);
   if (!request) throw std::runtime_error(request.error().message);
+  request->endpoint = endpoint;
   Decision decision = Decide(*request, scene.policy, scene.snapshot(), {}, scene.now);
   std::string encoded = EncodeReview(decision, endpoint);
   return {endpoint, Json::parse(body), *request, std::move(decision), Json::parse(encoded)};

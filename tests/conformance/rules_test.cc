@@ -148,6 +148,8 @@ std::string BodyOf(const Json& fields) {
 
 std::vector<Endpoint> EndpointsOf(const Json& fields) {
   const std::string only = fields.value("endpoint", "");
+  // A Pod at /validate is judged as it stands, before which /mutate has changed it: another decision by design.
+  if (only.empty() && fields["object"].value("kind", "") == "Pod") return {Endpoint::kMutate};
   if (only.empty()) return {Endpoint::kMutate, Endpoint::kValidate};
   if (only != "mutate" && only != "validate") throw std::runtime_error("endpoint '" + only + "'; mutate or validate");
   return {only == "mutate" ? Endpoint::kMutate : Endpoint::kValidate};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Podium with a real control plane: etcd, kube-apiserver, kube-scheduler, kube-controller-manager, and kwok for the
-# kubelets; driven by the real kubectl. Builds nothing of Podium: PODIUM names the binary (default: the release build).
+# kubelets; driven by the real kubectl and helm. Builds nothing of Podium: PODIUM names the binary (default: the release build).
 # Ends with "N passed, N failed"; takes about two minutes once the control plane's binaries are cached.
 #   E2E_KEEP=1  keeps the folder with all logs also when everything passed
 set -euo pipefail
@@ -42,7 +42,8 @@ show_logs() {
 
 set_the_stage() {
   controlplane_up "$binaries" "$work" scheduler controllers kwok
-  k apply -f "$(manifest priority-classes.yaml)" -f "$(manifest rayjob-crd.yaml)" -f "$(manifest cluster.yaml)" >/dev/null
+  install_chart >/dev/null
+  k apply -f "$(manifest rayjob-crd.yaml)" -f "$(manifest cluster.yaml)" >/dev/null
   k wait --for=condition=Ready --timeout=30s nodes --all >/dev/null
   k wait --for=condition=Established --timeout=30s crd/rayjobs.ray.io >/dev/null
   eventually 30 "taints of the nodes" "null" field "" nodes '[.items[].spec.taints // empty] | if . == [] then null else . end'
@@ -66,6 +67,7 @@ main() {
   export KUBECACHEDIR=$work/kubectl-cache
   set_the_stage
   raise_the_curtain
+  check_chart
   check_pods
   check_workloads
   check_updates

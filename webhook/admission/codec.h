@@ -10,12 +10,6 @@
 
 namespace podium {
 
-enum class Endpoint { kMutate, kValidate };
-
-constexpr std::string_view ToString(Endpoint endpoint) {
-  return endpoint == Endpoint::kMutate ? "mutate" : "validate";
-}
-
 // Reads reviews; reuses its buffers, so keep one for each thread. Not thread-safe.
 class ReviewDecoder {
  public:

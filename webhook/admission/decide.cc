@@ -89,6 +89,14 @@ std::string PathOf(const Edit& edit) {
   return FieldPath(place, "");
 }
 
+// At /validate a Pod is what will be stored: nothing can be given to it any more. (A template without a class is
+// another matter: its pods come by /mutate when they are made.)
+bool IsAsStored(const AdmissionRequest& request, const PodTemplate& slot) {
+  return request.endpoint == Endpoint::kValidate && slot.path.empty();
+}
+
+constexpr const char* kTooLate = ": /mutate was not asked, or another webhook undid it";
+
 std::string NotCarriedOut(const Edit& edit) {
   const auto* text = edit.after ? std::get_if<std::string>(&*edit.after) : nullptr;
   const std::string what = text != nullptr ? "would be set to '" + *text + "'" : "would be removed";
@@ -152,7 +160,7 @@ class Deliberation {
     Trio of_pods = after;
     ForEachRule(RulePhase::kInject, RuleSubject::kPodTemplate, [&](const BoundRule& rule) {
       RuleOutput out = rule.row.run(input(rule, nullptr));
-      const bool carried_out = Inject(decision, rule, out);
+      const bool carried_out = Inject(decision, rule, slot, out);
       if (!carried_out || !out.after) return;
       of_pods = *out.after;
       if (editable) after = std::move(*out.after);
@@ -164,15 +172,17 @@ class Deliberation {
         {slot.path, std::move(classification), std::move(gpus), slot.spec.trio, std::move(after)});
   }
 
-  // True when the rule's edits are made. In a mode below enforce, and for exempted workloads, the finding says what
-  // would have been done.
-  bool Inject(Decision& decision, const BoundRule& rule, RuleOutput& out) {
+  // True when the rule's edits are made. In a mode below enforce, for exempted workloads, and where it is too late, the
+  // finding says what would have been done.
+  bool Inject(Decision& decision, const BoundRule& rule, const PodTemplate& slot, RuleOutput& out) {
     if (out.edits.empty() && out.findings.empty() && !out.after) return true;
-    const bool carried_out = rule.binding.mode == Mode::kEnforce && !Exempted(rule.row.id);
+    const bool wanted = rule.binding.mode == Mode::kEnforce && !Exempted(rule.row.id);
+    const bool carried_out = wanted && !IsAsStored(request_, slot);
     if (!carried_out) {
       const bool would_change = out.after || !out.edits.empty();
       if (would_change) out.findings.clear();  // they tell of something that now does not happen
-      if (!out.edits.empty()) out.AddFinding(PathOf(out.edits.front()), NotCarriedOut(out.edits.front()));
+      if (!out.edits.empty())
+        out.AddFinding(PathOf(out.edits.front()), NotCarriedOut(out.edits.front()) + (wanted ? kTooLate : ""));
     }
     Note(decision, rule, std::move(out.findings));
     if (!carried_out) return false;

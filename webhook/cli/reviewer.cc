@@ -21,9 +21,10 @@ class LocalEndpoints final : public ReviewEndpoints {
  public:
   explicit LocalEndpoints(const ReviewSetting& setting) : setting_(setting) {}
 
-  Result<EndpointAnswer> Ask(Endpoint /*endpoint*/, const std::string& review) override {
-    const Result<AdmissionRequest> request = decoder_.Decode(review);
+  Result<EndpointAnswer> Ask(Endpoint endpoint, const std::string& review) override {
+    Result<AdmissionRequest> request = decoder_.Decode(review);
     if (!request) return request.error();
+    request->endpoint = endpoint;
     const DecideOptions options{setting_.own_namespace};
     Decision decision = Decide(*request, setting_.policy, setting_.snapshot, options, setting_.now);
     std::string patch = MakePatch(decision.edits);

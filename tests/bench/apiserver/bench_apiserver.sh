@@ -156,7 +156,7 @@ main() {
   export KUBECACHEDIR=$work/kubectl-cache
   build_go_programs
   controlplane_up "$binaries" "$work"
-  k apply -f "$(manifest priority-classes.yaml)" >/dev/null
+  install_chart >/dev/null
   k create namespace bench >/dev/null
   start_webhooks
   run_rounds

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Prints the folder that holds etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl and kwok:
+# Prints the folder that holds etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, kwok and helm:
 #   1. $KUBEBUILDER_ASSETS, if set (binaries got elsewhere; what is missing is named);
 #   2. the cache, ${XDG_CACHE_HOME:-~/.cache}/podium/controlplane/KEY, if a run before this one filled it;
-#   3. else builds them from the Go modules beside this file (two cores: about six minutes) into that cache.
+#   3. else builds them from the Go modules beside this file (two cores: about five minutes) into that cache.
 # KEY is the hash of the module files, the build options and the Go version: a changed pin is a new folder.
 # Only the folder goes to standard output; progress and errors go to standard error.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-binaries=(etcd kube-apiserver kube-scheduler kube-controller-manager kubectl kwok)
+binaries=(etcd kube-apiserver kube-scheduler kube-controller-manager kubectl kwok helm)
 needed_go=1.26
 kubernetes_version=$(sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' "$here/kubernetes/go.mod" | head -n 1)
 kubernetes_minor=$(cut -d. -f2 <<<"$kubernetes_version")
@@ -28,8 +28,8 @@ from_assets() {
   local missing
   missing=$(missing_in "$KUBEBUILDER_ASSETS")
   [ -z "$missing" ] || die "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS lacks: $missing
-  etcd, kube-apiserver and kubectl come with setup-envtest; kube-scheduler, kube-controller-manager and kwok are on their
-  projects' release pages. Or unset KUBEBUILDER_ASSETS: all six are then built from source with Go $needed_go."
+  etcd, kube-apiserver and kubectl come with setup-envtest; kube-scheduler, kube-controller-manager, kwok and helm are on their
+  projects' release pages. Or unset KUBEBUILDER_ASSETS: all of them are then built from source with Go $needed_go."
   printf '%s\n' "$KUBEBUILDER_ASSETS"
 }
 
@@ -47,7 +47,8 @@ require_go() {
 }
 
 cache_key() {
-  { cat "$here"/kubernetes/go.mod "$here"/kubernetes/go.sum "$here"/kubernetes/etcd/main.go "$here"/kwok/go.mod "$here"/kwok/go.sum
+  { cat "$here"/kubernetes/go.mod "$here"/kubernetes/go.sum "$here"/kubernetes/etcd/main.go "$here"/kwok/go.mod "$here"/kwok/go.sum \
+    "$here"/helm/go.mod "$here"/helm/go.sum
     printf '%s\n' "$version_flags" "$(go env GOVERSION GOOS GOARCH)"; } | sha256sum | cut -d' ' -f1
 }
 
@@ -65,14 +66,15 @@ build_into() { # cache folder
   work=$(mktemp -d "$target.building.XXXXXX")
   # shellcheck disable=SC2064  # the folder is known now
   trap "rm -rf '$work'" EXIT
-  say "controlplane: building Kubernetes $kubernetes_version, etcd and kwok once (two cores: about six minutes) for $target"
+  say "controlplane: building Kubernetes $kubernetes_version, etcd, kwok and helm once (two cores: about five minutes) for $target"
   build_module kubernetes "$work/etcd" ./etcd etcd ""
   local command
   for command in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
     build_module kubernetes "$work/$command" "k8s.io/kubernetes/cmd/$command" "$command" "$version_flags"
   done
   build_module kwok "$work/kwok" sigs.k8s.io/kwok/cmd/kwok kwok ""
-  mv "$work" "$target" # a rename: whoever looks meanwhile sees all six binaries or none
+  build_module helm "$work/helm" helm.sh/helm/v4/cmd/helm helm ""
+  mv "$work" "$target" # a rename: whoever looks meanwhile sees all binaries or none
   trap - EXIT
 }
 

@@ -5,6 +5,14 @@
 # Always the kubectl that was built with this API server: another one on the machine may be anything.
 k() { "$binaries/kubectl" "$@"; }
 
+# The helm that was built beside it.
+h() { "$binaries/helm" "$@"; }
+
+# The classes of the ladder and the policy, as a user installs them.
+install_chart() {
+  h install podium "$root/charts/podium" --namespace podium-system --create-namespace
+}
+
 manifest() { printf '%s/manifests/%s' "$e2e" "$1"; }
 
 # Field of a stored object, through jq; a field that is absent is printed as null.

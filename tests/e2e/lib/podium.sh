@@ -10,7 +10,7 @@ start_podium() { # port operations-port
 }
 
 webhook_configuration() { # name url ca-file
-  sed -e "s|@REINVOCATION@|${REINVOCATION:-IfNeeded}|" -e "s|@NAME@|$1|g" -e "s|@URL@|$2|g" -e "s|@CA@|$(base64 -w0 <"$3")|g" "$(manifest webhooks.yaml)"
+  sed -e "s|@REINVOCATION@|${REINVOCATION:-Never}|" -e "s|@NAME@|$1|g" -e "s|@URL@|$2|g" -e "s|@CA@|$(base64 -w0 <"$3")|g" "$(manifest webhooks.yaml)"
 }
 
 # The API server learns of a configuration a moment later: done when a creation calls both webhooks.
