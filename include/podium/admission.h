@@ -28,7 +28,8 @@ constexpr std::string_view ToString(Operation operation) {
   return "CREATE";
 }
 
-// Which webhook was called. Both make the same decision (docs/adr/0003); only what a patch can no longer change differs.
+// Which webhook was called. Both make the same decision (docs/adr/0003); only what a patch can no longer change
+// differs.
 enum class Endpoint { kMutate, kValidate };
 
 constexpr std::string_view ToString(Endpoint endpoint) { return endpoint == Endpoint::kMutate ? "mutate" : "validate"; }
@@ -51,7 +52,9 @@ struct AdmissionRequest {
   Endpoint endpoint = Endpoint::kMutate;  // known from the path, not from the body
   std::string uid;
   GroupVersionKind kind;  // the version our rule matched (matchPolicy Equivalent), not the one the user called
-  std::string resource;   // "deployments"
+  // What the user called, where it is not `kind` (another version of the same object): for the audit log only.
+  std::optional<GroupVersionKind> called_kind;
+  std::string resource;  // "deployments"
   std::string sub_resource;
   std::string name;            // may be empty on CREATE with generateName
   std::string namespace_name;  // from the request; the object's own may be missing
@@ -107,7 +110,7 @@ struct Finding {
 // Why the policy was not applied to a request at all.
 enum class SkipReason {
   kNone,
-  kNotOurs,          // a kind or an operation Podium has nothing to say about
+  kNotOurs,  // a kind or an operation Podium has nothing to say about
   kSubresource,
   kProtectedNamespace,  // kube-system and Podium's own
   kMirrorPod,
@@ -159,7 +162,7 @@ struct Decision {
   SkipReason skipped = SkipReason::kNone;
   std::vector<TemplateDecision> templates;
   std::optional<QuotaScopeChange> quota_scope;
-  std::vector<Edit> edits;  // empty when refused
+  std::vector<Edit> edits;            // empty when refused
   std::vector<Finding> findings;      // all of them, of every mode but off
   std::vector<std::string> warnings;  // at most 3, one line, at most 120 characters each
   std::string policy_name;

@@ -96,8 +96,8 @@ struct PodTemplate {
 };
 
 struct QuotaScopeExpression {
-  std::string scope_name;             // "PriorityClass"
-  std::string op;                     // In, NotIn, Exists, DoesNotExist
+  std::string scope_name;  // "PriorityClass"
+  std::string op;          // In, NotIn, Exists, DoesNotExist
   std::vector<std::string> values;
   bool operator==(const QuotaScopeExpression&) const = default;
 };

@@ -74,13 +74,14 @@ struct IntRange {  // both ends inclusive
 };
 
 struct GpuMatch {
-  IntRange count{1, INT64_MAX};     // total units over the resources that match unit and resource
-  std::optional<GpuUnit> unit;      // absent: any
-  std::string resource = "*";       // pattern
+  IntRange count{1, INT64_MAX};  // total units over the resources that match unit and resource
+  std::optional<GpuUnit> unit;   // absent: any
+  std::string resource = "*";    // pattern
   bool operator==(const GpuMatch&) const = default;
 };
 
-// All given conditions must hold; an empty list or map is no condition. '*' in a pattern stands for any run of characters.
+// All given conditions must hold; an empty list or map is no condition. '*' in a pattern stands for any run of
+// characters.
 struct MatchClause {
   Labels labels;                              // of the pod (of a workload: of its pod template); value "*" = key exists
   std::vector<std::string> namespaces;        // patterns
@@ -154,7 +155,7 @@ struct Policy {
   std::string name;
   std::string revision;  // lower-case hex SHA-256 of the source text
   std::vector<GpuResource> gpus;
-  std::vector<LadderClass> ladder;          // highest value first
+  std::vector<LadderClass> ladder;           // highest value first
   std::vector<WorkloadType> workload_types;  // in order of precedence: first match wins
   std::map<std::string, RuleBinding> rules;  // every rule of the catalog, by id
   std::vector<Exemption> exemptions;

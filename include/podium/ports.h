@@ -1,7 +1,9 @@
 // Ports: how pure code meets the world. Each has one production adapter and one in-memory fake (tests/fakes).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,13 +27,19 @@ class SnapshotSource {
   [[nodiscard]] virtual std::shared_ptr<const ClusterSnapshot> Current() const = 0;
 };
 
+struct AppendOutcome {
+  std::size_t bytes = 0;       // of whole lines that are recorded now: the front of what was given
+  std::optional<Error> error;  // why it is not all of it
+};
+
 // Takes finished audit lines. Thread-safe.
 class AuditSink {
  public:
   virtual ~AuditSink() = default;
-  // `line` is one JSON object without the newline. In strict mode success means the line has been handed to the
-  // operating system; in relaxed mode that it is queued. An error means this decision is not recorded.
-  virtual Status Append(std::string_view line) = 0;
+  // `lines` are JSON objects, each ended by a newline: usually those of several decisions, because a write costs more
+  // than its bytes. In strict mode "recorded" means handed to the operating system; in relaxed mode queued. Decisions
+  // behind outcome.bytes are not recorded.
+  virtual AppendOutcome Append(std::string_view lines) = 0;
 };
 
 }  // namespace podium

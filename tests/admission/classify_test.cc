@@ -131,6 +131,18 @@ TEST(Classify, OwnerKindsAreThoseOfTheFuturePods) {
   EXPECT_FALSE(Matches(OwnedByKinds({"Job"}), CreatePod("p", MakePod())));
 }
 
+// Anybody may write an owner reference: a kind counts in its own group only, and only where Kubernetes has such a
+// chain.
+TEST(Classify, AForgedOwnerSaysNothing) {
+  AdmissionRequest pod = CreatePod("p", MakePod().Label("pod-template-hash", "5bf4").OwnedBy("ReplicaSet", "d-5bf4"));
+  EXPECT_TRUE(Matches(OfKinds({"Deployment"}), pod));
+  pod.object->templates[0].metadata.owners[0].api_version = pod.object->metadata.owners[0].api_version = "evil.io/v1";
+  EXPECT_FALSE(Matches(OfKinds({"Deployment"}), pod));
+  EXPECT_FALSE(Matches(OwnedByKinds({"ReplicaSet"}), pod));
+  EXPECT_FALSE(Matches(OfKinds({"Deployment"}), CreatePod("p", MakePod().OwnedBy("Deployment", "d"))));
+  EXPECT_FALSE(Matches(OfKinds({"CronJob"}), CreatePod("p", MakePod().OwnedBy("CronJob", "c"))));
+}
+
 TEST(Classify, NamespacesAndServiceAccountsArePatterns) {
   const AdmissionRequest pod = CreatePod("p", MakePod());  // in nlp-batch
   EXPECT_TRUE(Matches(InNamespaces({"serving", "nlp-*"}), pod));

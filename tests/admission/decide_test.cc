@@ -89,13 +89,20 @@ TEST(DecideSkips, WhatIsNotOurs) {
       {"kube-system", SkipReason::kProtectedNamespace, [](AdmissionRequest& r) { r.namespace_name = "kube-system"; }},
       {"our own namespace", SkipReason::kProtectedNamespace,
        [](AdmissionRequest& r) { r.namespace_name = "podium-system"; }},
-      {"a dying object", SkipReason::kBeingDeleted, [](AdmissionRequest& r) { r.object->metadata.deleting = true; }},
+      {"an object that says it is dying", SkipReason::kNone,
+       [](AdmissionRequest& r) { r.object->metadata.deleting = true; }},
       {"an object that was dying", SkipReason::kBeingDeleted,
        [](AdmissionRequest& r) {
          r = AsUpdate(r);
          r.old_object->metadata.deleting = true;
        }},
-      {"a mirror pod", SkipReason::kMirrorPod, [](AdmissionRequest& r) { r.object->metadata.mirror = true; }},
+      {"a kubelet's mirror pod", SkipReason::kMirrorPod,
+       [](AdmissionRequest& r) {
+         r.object->metadata.mirror = true;
+         r.groups = {"system:nodes", "system:authenticated"};
+       }},
+      {"a mirror pod by anybody else", SkipReason::kNone,
+       [](AdmissionRequest& r) { r.object->metadata.mirror = true; }},
       {"a stored pod", SkipReason::kPodUpdate, [](AdmissionRequest& r) { r = AsUpdate(r); }},
       {"a stored pod that cannot be read", SkipReason::kPodUpdate,
        [](AdmissionRequest& r) {

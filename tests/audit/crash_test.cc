@@ -23,7 +23,7 @@ std::string LineOf(std::size_t number) { return "{\"seq\":" + std::to_string(num
   if (!sink) ::_exit(2);
   for (std::size_t i = 0;; ++i) {
     // Relaxed: the same line again until the queue takes it, so that a hole can only come from the crash.
-    while (!(*sink)->Append(LineOf(i))) {
+    while ((*sink)->Append(LineOf(i) + "\n").error) {
     }
     if (i == 20 && ::write(ready, "x", 1) != 1) ::_exit(3);
   }
@@ -62,7 +62,7 @@ TEST_P(CrashTest, AfterKill9EveryLineIsWholeAndTheNumbersHaveNoHole) {
     KillAWriter(path, GetParam());
     const auto sink = FileAuditSink::Open(path, AuditMode::kStrict);  // moves a torn line aside
     ASSERT_TRUE(sink) << sink.error().message;
-    EXPECT_TRUE((*sink)->Append("again"));
+    EXPECT_FALSE((*sink)->Append("again\n").error);
     const std::vector<std::string> lines = LinesOf(ReadFileText(path));
     for (std::size_t i = 0; i + 1 < lines.size(); ++i) ASSERT_EQ(lines[i], LineOf(i));
     EXPECT_EQ(lines.back(), "again");

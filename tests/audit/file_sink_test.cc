@@ -51,7 +51,7 @@ class FullDisk {
 TEST(StrictSinkTest, ALineIsInTheFileWhenAppendReturns) {
   const TempDir dir;
   const auto sink = OpenOrFail(dir.File("audit.log"), AuditMode::kStrict);
-  EXPECT_TRUE(sink->Append(R"({"seq":1})"));
+  EXPECT_FALSE(sink->Append("{\"seq\":1}\n").error);
   EXPECT_EQ(ReadFileText(dir.File("audit.log")), "{\"seq\":1}\n");
   EXPECT_EQ(sink->counters().written, 1U);
 }
@@ -60,28 +60,48 @@ TEST(StrictSinkTest, AFullDiskIsAnErrorLeavesNoHalfLineAndHeals) {
   const TempDir dir;
   const std::string path = dir.File("audit.log");
   const auto sink = OpenOrFail(path, AuditMode::kStrict);
-  const std::string line(60, 'x');
+  const std::string line = std::string(60, 'x') + "\n";
   {
     const FullDisk disk(100);
-    EXPECT_TRUE(sink->Append(line));
-    const Status full = sink->Append(line);
-    ASSERT_FALSE(full);
-    EXPECT_EQ(full.error(), (Error{ErrorKind::kUnavailable, "audit log " + path + ": cannot write: File too large"}));
-    EXPECT_EQ(ReadFileText(path), line + "\n") << "the 39 bytes that still went in must be gone again";
+    EXPECT_FALSE(sink->Append(line).error);
+    const AppendOutcome full = sink->Append(line);
+    EXPECT_EQ(full.bytes, 0U);
+    EXPECT_EQ(full.error, (Error{ErrorKind::kUnavailable, "audit log " + path + ": cannot write: File too large"}));
+    EXPECT_EQ(ReadFileText(path), line) << "the 39 bytes that still went in must be gone again";
   }
-  EXPECT_TRUE(sink->Append("after"));
-  EXPECT_EQ(ReadFileText(path), line + "\nafter\n");
+  EXPECT_FALSE(sink->Append("after\n").error);
+  EXPECT_EQ(ReadFileText(path), line + "after\n");
   EXPECT_EQ(sink->counters().written, 2U);
   EXPECT_EQ(sink->counters().errors, 1U);
   EXPECT_EQ(sink->counters().dropped, 0U);
 }
 
-TEST(StrictSinkTest, ALineWithANewlineIsNeverWritten) {
+TEST(StrictSinkTest, AFullDiskInTheMiddleOfAGroupKeepsItsWholeLinesAndSaysWhich) {
+  const TempDir dir;
+  const std::string path = dir.File("audit.log");
+  const auto sink = OpenOrFail(path, AuditMode::kStrict);
+  {
+    const FullDisk disk(10);
+    const AppendOutcome outcome = sink->Append("one\ntwo\nthree\nfour\n");
+    EXPECT_EQ(outcome.bytes, 8U);
+    EXPECT_EQ(outcome.error, (Error{ErrorKind::kUnavailable, "audit log " + path + ": cannot write: File too large"}));
+    EXPECT_EQ(ReadFileText(path), "one\ntwo\n");
+  }
+  EXPECT_EQ(sink->Append("five\nsix\n").bytes, 9U);
+  EXPECT_EQ(ReadFileText(path), "one\ntwo\nfive\nsix\n");
+  EXPECT_EQ(sink->counters().written, 4U);
+  EXPECT_EQ(sink->counters().errors, 1U);
+}
+
+TEST(StrictSinkTest, HalfALineIsNeverWritten) {
   const TempDir dir;
   const auto sink = OpenOrFail(dir.File("audit.log"), AuditMode::kStrict);
-  const Status status = sink->Append("a\nb");
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "audit log: a line with a newline in it is two lines; it was not written");
+  for (const std::string_view lines : {"", "a", "a\nb"}) {
+    const AppendOutcome outcome = sink->Append(lines);
+    EXPECT_EQ(outcome.bytes, 0U);
+    EXPECT_EQ(outcome.error,
+              (Error{ErrorKind::kInternal, "audit log: lines that do not end with a newline; they were not written"}));
+  }
   EXPECT_EQ(ReadFileText(dir.File("audit.log")), "");
 }
 
@@ -90,7 +110,7 @@ void AppendFromThreads(FileAuditSink& sink, int threads, int lines) {
   for (int t = 0; t < threads; ++t) {
     crowd.emplace_back([&sink, t, lines] {
       for (int i = 0; i < lines; ++i)
-        EXPECT_TRUE(sink.Append(std::to_string(t) + ":" + std::to_string(i) + std::string(200, '.')));
+        EXPECT_FALSE(sink.Append(std::to_string(t) + ":" + std::to_string(i) + std::string(200, '.') + "\n").error);
     });
   }
   for (std::thread& thread : crowd) thread.join();
@@ -147,17 +167,18 @@ TEST(RelaxedSinkTest, AFullDiskFillsTheQueueThenDropsAndHeals) {
   auto sink = OpenOrFail(dir.File("audit.log"), AuditMode::kRelaxed, options);
   {
     const FullDisk disk(0);
-    EXPECT_TRUE(sink->Append("one"));
-    EXPECT_TRUE(sink->Append("two"));
-    const Status dropped = sink->Append("three");
-    ASSERT_FALSE(dropped);
-    EXPECT_EQ(dropped.error().message,
-              "audit log: 2 lines wait to be written, the queue is full; this line is dropped");
-    EXPECT_EQ(sink->counters().dropped, 1U);
+    EXPECT_EQ(sink->Append("one\n").bytes, 4U);
+    const AppendOutcome dropped = sink->Append("two\nthree\n");
+    EXPECT_EQ(dropped.bytes, 0U) << "all of a group or nothing";
+    EXPECT_EQ(dropped.error,
+              (Error{ErrorKind::kUnavailable,
+                     "audit log: 1 lines wait to be written, the queue has no room for 2 more; they are dropped"}));
+    EXPECT_EQ(sink->counters().dropped, 2U);
+    EXPECT_EQ(sink->Append("four\n").bytes, 5U);
     EXPECT_EQ(sink->counters().written, 0U);
   }
   sink.reset();
-  EXPECT_EQ(ReadFileText(dir.File("audit.log")), "one\ntwo\n");
+  EXPECT_EQ(ReadFileText(dir.File("audit.log")), "one\nfour\n");
 }
 
 TEST(RelaxedSinkTest, TheQueueIsBoundedInBytesToo) {
@@ -166,9 +187,9 @@ TEST(RelaxedSinkTest, TheQueueIsBoundedInBytesToo) {
   options.queue.bytes = 100;
   const auto sink = OpenOrFail(dir.File("audit.log"), AuditMode::kRelaxed, options);
   const FullDisk disk(0);
-  EXPECT_TRUE(sink->Append(std::string(60, 'x')));
-  EXPECT_FALSE(sink->Append(std::string(60, 'x')));
-  EXPECT_TRUE(sink->Append(std::string(38, 'x')));
+  EXPECT_FALSE(sink->Append(std::string(60, 'x') + "\n").error);
+  EXPECT_TRUE(sink->Append(std::string(60, 'x') + "\n").error);
+  EXPECT_FALSE(sink->Append(std::string(38, 'x') + "\n").error);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Requests per second, latency and CPU per request over TLS keep-alive, one server core, one client core, same bodies:
+# Requests per second, latency and CPU per request of the server over TLS keep-alive, the same bodies for all:
 #   nginx     answers a constant
 #   engine    Podium's engine answers the same constant
 #   podium    `podium serve`: decision with injection, audit line in strict mode
 # Rounds are interleaved, so that whatever else the machine does meets all three; figures are medians of the rounds.
-# Usage: tests/bench/bench_http.sh     (BENCH_ROUNDS=5 BENCH_SECONDS=4 BENCH_CONNECTIONS="4 32 128")
+# Usage: tests/bench/bench_http.sh     (BENCH_ROUNDS=5 BENCH_SECONDS=4 BENCH_CONNECTIONS="4 32 128"
+#                                       BENCH_LAYOUT=shared|pinned: see servers.sh)
+# shellcheck source=tests/bench/servers.sh
 source "$(dirname "$0")/servers.sh"
 
 rounds=${BENCH_ROUNDS:-5}
@@ -14,16 +16,16 @@ read -r -a connections <<<"${BENCH_CONNECTIONS:-4 32 128}"
 start_nginx() {
   nginx_port=$(free_port)
   cat >"$work/nginx.conf" <<CONF
-worker_processes 1;
+worker_processes $workers;
 daemon off;
 pid $work/nginx.pid;
 error_log stderr warn;
-events { worker_connections 1024; }
+events { worker_connections 1024; accept_mutex off; multi_accept off; }
 http {
   access_log off;
   client_body_temp_path $work/nginx-body;
   server {
-    listen 127.0.0.1:$nginx_port ssl;
+    listen 127.0.0.1:$nginx_port ssl reuseport;
     ssl_certificate $work/certs/tls.crt;
     ssl_certificate_key $work/certs/tls.key;
     ssl_protocols TLSv1.2 TLSv1.3;
@@ -38,30 +40,31 @@ CONF
   local master=$!
   servers+=("$master")
   wait_for_port "$nginx_port" "$master"
-  nginx_pid=$(pgrep -P "$master")
+  nginx_pids=$(pgrep -d " " -P "$master")
 }
 
 start_engine() {
   engine_port=$(free_port)
-  "${on_server_core[@]}" "$engine_constant" "$work/certs/tls.crt" "$work/certs/tls.key" "$engine_port" "$work/answer.json" &
+  "${on_server_core[@]}" "$engine_constant" "$work/certs/tls.crt" "$work/certs/tls.key" "$engine_port" "$work/answer.json" "$workers" &
   engine_pid=$!
   servers+=("$engine_pid")
   wait_for_port "$engine_port" "$engine_pid"
 }
 
-cpu_microseconds() { # of a process with all its threads: field 1 of schedstat is nanoseconds on a CPU
-  cat /proc/"$1"/task/*/schedstat | awk '{sum += $1} END {printf "%d", sum / 1000}'
+cpu_microseconds() { # of processes with all their threads: field 1 of schedstat is nanoseconds on a CPU
+  for pid in "$@"; do cat /proc/"$pid"/task/*/schedstat; done | awk '{sum += $1} END {printf "%d", sum / 1000}'
 }
 
-measure() { # name port pid connections: appends "name connections rps p50 p99 cpu_per_request"
-  local before after result requests microseconds p50 p99 failed
-  before=$(cpu_microseconds "$3")
-  result=$(load "$2" "$4" "$seconds")
-  after=$(cpu_microseconds "$3")
+measure() { # name port connections pid...: appends "name connections rps p50 p99 cpu_per_request"
+  local name=$1 port=$2 c=$3 before after result requests microseconds p50 p99 failed
+  shift 3
+  before=$(cpu_microseconds "$@")
+  result=$(load "$port" "$c" "$seconds")
+  after=$(cpu_microseconds "$@")
   read -r requests microseconds p50 p99 failed <<<"$result"
-  [ "${requests:-0}" -gt 0 ] || die "$1 at $4 connections answered nothing"
-  [ "$failed" = 0 ] || die "$1 at $4 connections: $failed requests failed"
-  awk -v name="$1" -v c="$4" -v n="$requests" -v us="$microseconds" -v p50="$p50" -v p99="$p99" -v cpu=$((after - before)) \
+  [ "${requests:-0}" -gt 0 ] || die "$name at $c connections answered nothing"
+  [ "$failed" = 0 ] || die "$name at $c connections: $failed requests failed"
+  awk -v name="$name" -v c="$c" -v n="$requests" -v us="$microseconds" -v p50="$p50" -v p99="$p99" -v cpu=$((after - before)) \
     'BEGIN {printf "%s %d %.0f %d %d %.1f\n", name, c, n * 1e6 / us, p50, p99, cpu / n}' >>"$work/figures"
 }
 
@@ -98,12 +101,13 @@ review "$podium_port" "${bodies[0]}" >"$work/answer.json" # the constant is a re
 start_nginx
 start_engine
 
-echo "bench http: $rounds rounds of $seconds s for each cell, medians; one server core, one client core"
+echo "bench http: $rounds rounds of $seconds s for each cell, medians; layout $layout, $workers worker(s)"
 for _ in $(seq "$rounds"); do
   for c in "${connections[@]}"; do
-    measure nginx "$nginx_port" "$nginx_pid" "$c"
-    measure engine "$engine_port" "$engine_pid" "$c"
-    measure podium "$podium_port" "$podium_pid" "$c"
+    # shellcheck disable=SC2086  # several process ids
+    measure nginx "$nginx_port" "$c" $nginx_pids
+    measure engine "$engine_port" "$c" "$engine_pid"
+    measure podium "$podium_port" "$c" "$podium_pid"
   done
 done
 report

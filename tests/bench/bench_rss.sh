@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Resident memory of `podium serve` after 50,000 and 100,000 reviews over 32 TLS connections: below 30 MiB, no growth.
 # Usage: tests/bench/bench_rss.sh      exit code 1 when a target is missed
+# shellcheck source=tests/bench/servers.sh
 source "$(dirname "$0")/servers.sh"
 
 rss_kib() { awk '/^VmRSS:/ {print $2}' "/proc/$podium_pid/status"; }

@@ -1,5 +1,5 @@
 // The serving engine with a handler that answers a constant: what the engine alone costs.
-//   bench_engine_constant CERT KEY PORT ANSWER_FILE    serves POST /mutate over TLS on one reactor, until SIGTERM
+//   bench_engine_constant CERT KEY PORT ANSWER_FILE THREADS    serves POST /mutate over TLS until SIGTERM
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -33,7 +33,7 @@ int Serve(char** arguments) {
   listener.port = static_cast<std::uint16_t>(std::strtoul(arguments[3], nullptr, 10));
   listener.tls = &tls;
   listener.routes = {{"POST", "/mutate", [&answer](const HttpRequest&) { return answer; }}};
-  const Result<std::unique_ptr<Engine>> engine = Engine::Start({listener}, 1);
+  const Result<std::unique_ptr<Engine>> engine = Engine::Start({listener}, std::atoi(arguments[5]));
   if (!engine) {
     std::cerr << engine.error().message << "\n";
     return 2;
@@ -48,7 +48,7 @@ int Serve(char** arguments) {
 }  // namespace podium
 
 int main(int count, char** arguments) {
-  if (count == 5) return podium::Serve(arguments);
-  std::cerr << "usage: bench_engine_constant CERT KEY PORT ANSWER_FILE\n";
+  if (count == 6) return podium::Serve(arguments);
+  std::cerr << "usage: bench_engine_constant CERT KEY PORT ANSWER_FILE THREADS\n";
   return 2;
 }

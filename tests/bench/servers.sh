@@ -28,9 +28,18 @@ require() { # what the benchmark needs; says all that is missing at once
   [ ${#missing[@]} -eq 0 ] || die "missing: ${missing[*]} (Debian: apt-get install nginx-light wrk curl openssl util-linux)"
 }
 
-# Server and load generator share two cores: the server has the first, the client the second, so that neither can take
-# the other's time and a server's figure is that of one core. Every server has one worker. On one core: no pinning.
-if [ "$(nproc)" -ge 2 ]; then on_server_core=(taskset -c 0); on_client_core=(taskset -c 1); else on_server_core=(); on_client_core=(); fi
+# Server and load generator share the cores. BENCH_LAYOUT says how:
+#   shared   nobody is pinned; a server has one worker for each core, and so has the load generator. Every core is always busy,
+#            so the figures are what one more request costs the machine.
+#   pinned   the server has one worker on the first core, the load generator the second. A server slower than the
+#            generator lets it fall asleep and pays for waking it with every answer (a fifth of its time in one profile), which a
+#            faster one does not: read the CPU column with that in mind.
+layout=${BENCH_LAYOUT:-shared}
+case $layout in
+  shared) workers=$(nproc) on_server_core=() on_client_core=() ;;
+  pinned) workers=1 on_server_core=(taskset -c 0) on_client_core=(taskset -c 1) ;;
+  *) die "BENCH_LAYOUT: '$layout' is not known; allowed: shared, pinned" ;;
+esac
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
@@ -50,7 +59,7 @@ start_podium() { # sets podium_pid, podium_port
   operations=$(free_port)
   "${on_server_core[@]}" "$podium" serve --policy "$root/policies/default.yaml" --listen "127.0.0.1:$podium_port" \
     --operations-listen "127.0.0.1:$operations" --cert-file "$work/certs/tls.crt" --key-file "$work/certs/tls.key" \
-    --audit-log "$work/audit.jsonl" --audit-mode strict --threads 1 >"$work/podium.log" 2>&1 &
+    --audit-log "$work/audit.jsonl" --audit-mode strict --threads "$workers" >"$work/podium.log" 2>&1 &
   podium_pid=$!
   servers+=("$podium_pid")
   wait_for_port "$podium_port" "$podium_pid" || { cat "$work/podium.log" >&2; exit 1; }
@@ -70,6 +79,6 @@ check_injection() { # the bodies must be ones that get a class, or the "full dec
 }
 
 load() { # port connections seconds: "requests microseconds p50 p99 failed"
-  "${on_client_core[@]}" wrk -t1 -c"$2" -d"$3"s --latency -s "$here/reviews.lua" "https://127.0.0.1:$1" -- "${bodies[@]}" |
+  "${on_client_core[@]}" wrk -t"$workers" -c"$2" -d"$3"s --latency -s "$here/reviews.lua" "https://127.0.0.1:$1" -- "${bodies[@]}" |
     sed -n 's/^RESULT //p'
 }

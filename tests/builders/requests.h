@@ -59,7 +59,8 @@ class Slot {
     return *this;
   }
   Slot& OwnedBy(const std::string& kind, const std::string& name) {
-    slot_.metadata.owners.push_back({"apps/v1", kind, name, true});
+    const bool batch = kind == "Job" || kind == "CronJob";
+    slot_.metadata.owners.push_back({batch ? "batch/v1" : "apps/v1", kind, name, true});
     return *this;
   }
   Slot& Unchanged() {

@@ -35,7 +35,8 @@ TEST(LintTest, EveryArgumentIsLinted) {
   EXPECT_EQ(run.code, kExitUnusable);
   EXPECT_THAT(run.out, HasSubstr("policy.yaml: policy 'for-tests'"));
   EXPECT_THAT(run.out, HasSubstr("unknown key 'nmae'"));
-  EXPECT_THAT(run.err, HasSubstr("missing.yaml"));
+  EXPECT_THAT(run.out, HasSubstr("missing.yaml:1:1: error: "));
+  EXPECT_THAT(run.out, HasSubstr("3 errors, 0 warnings"));
 }
 
 TEST(LintTest, JsonIsOneReport) {
@@ -56,7 +57,7 @@ TEST(LintTest, JsonIsOneReport) {
 
 TEST(LintTest, StrictMakesWarningsErrors) {
   const TempDir dir;
-  const std::string expired = dir.Write("p.yaml", ReadFileText("policy.yaml") +
+  const std::string expired = dir.Write("p.yaml", ReadFileText(std::string(PODIUM_TEST_DIR) + "/cli/data/policy.yaml") +
                                                       "  exemptions:\n"
                                                       "    - {rules: [multi-gpu-preemptible], namespace: a, owner: o, "
                                                       "reason: r, expires: 2020-01-31}\n");

@@ -316,7 +316,8 @@ constexpr Row kRules[] = {
 )",
      "p.yaml:6:5: error: unknown rule 'multi-gpu-premptible'; allowed: copy-workload-type-label, "
      "inject-priority-class, "
-     "unknown-priority-class, inconsistent-priority, multi-gpu-preemptible, unknown-workload-type, "
+     "unknown-priority-class, disallowed-priority-class, inconsistent-priority, multi-gpu-preemptible, "
+     "unknown-workload-type, "
      "unscoped-high-priority-quota, uncharged-quota-key; did you mean 'multi-gpu-preemptible'?\n"
      "p.yaml:7:35: error: spec.rules.multi-gpu-preemptible.mode is 'enforced'; allowed: off, audit, warn, enforce; did "
      "you mean 'enforce'?\n"
@@ -338,13 +339,15 @@ constexpr Row kRules[] = {
     - {rules: [inconsistent-priority, 1], kinds: [], namespace: a, owner: o, reason: r, expire: 2027-01-31}
 )",
      "p.yaml:6:16: error: unknown rule 'multi-gpu'; allowed: copy-workload-type-label, inject-priority-class, "
-     "unknown-priority-class, inconsistent-priority, multi-gpu-preemptible, unknown-workload-type, "
+     "unknown-priority-class, disallowed-priority-class, inconsistent-priority, multi-gpu-preemptible, "
+     "unknown-workload-type, "
      "unscoped-high-priority-quota, uncharged-quota-key\n"
      "p.yaml:6:60: error: spec.exemptions[0].reason is ''; allowed: a text of 1 to 256 bytes on one line\n"
      "p.yaml:6:73: error: spec.exemptions[0].expires is '2027-02-30'; allowed: a date from 1970 to 2261 such as "
      "2027-01-31; the exemption counts to the end of that day (UTC)\n"
      "p.yaml:7:15: error: spec.exemptions[1].rules is an empty list; allowed: a list with at least one rule: "
-     "copy-workload-type-label, inject-priority-class, unknown-priority-class, inconsistent-priority, "
+     "copy-workload-type-label, inject-priority-class, unknown-priority-class, disallowed-priority-class, "
+     "inconsistent-priority, "
      "multi-gpu-preemptible, unknown-workload-type, unscoped-high-priority-quota, uncharged-quota-key\n"
      "p.yaml:7:30: error: spec.exemptions[1].namespace is 'Research'; allowed: a namespace name; '*' stands for any "
      "run "

@@ -49,8 +49,8 @@ TEST(Catalog, HasTheRulesInExecutionOrder) {
   std::vector<std::string_view> ids;
   for (const RuleRow& row : Catalog()) ids.push_back(row.id);
   EXPECT_THAT(ids, ElementsAre("copy-workload-type-label", "inject-priority-class", "unknown-priority-class",
-                               "inconsistent-priority", "multi-gpu-preemptible", "unknown-workload-type",
-                               "unscoped-high-priority-quota", "uncharged-quota-key"));
+                               "disallowed-priority-class", "inconsistent-priority", "multi-gpu-preemptible",
+                               "unknown-workload-type", "unscoped-high-priority-quota", "uncharged-quota-key"));
   EXPECT_TRUE(std::is_sorted(Catalog().begin(), Catalog().end(), [](const RuleRow& a, const RuleRow& b) {
     return a.phase < b.phase;
   })) << "every injection comes before every validation";

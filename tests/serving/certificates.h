@@ -29,7 +29,8 @@ inline PairFiles MakePair(const TempDir& dir, const std::string& name, long begi
   X509_gmtime_adj(X509_getm_notBefore(cert.get()), begins);
   X509_gmtime_adj(X509_getm_notAfter(cert.get()), ends);
   X509_NAME* subject = X509_get_subject_name(cert.get());
-  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
+  X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1,
+                             0);
   X509_set_issuer_name(cert.get(), subject);
   X509_set_pubkey(cert.get(), key.get());
   EXPECT_GT(X509_sign(cert.get(), key.get(), EVP_sha256()), 0);

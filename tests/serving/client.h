@@ -139,7 +139,8 @@ class Client {
 
   bool ReadMore() {
     char buffer[16 << 10];
-    const ssize_t got = ssl_ != nullptr ? SSL_read(ssl_, buffer, sizeof buffer) : ::recv(socket_, buffer, sizeof buffer, 0);
+    const ssize_t got =
+        ssl_ != nullptr ? SSL_read(ssl_, buffer, sizeof buffer) : ::recv(socket_, buffer, sizeof buffer, 0);
     EXPECT_FALSE(got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && ssl_ == nullptr) << "no answer in 10 s";
     if (got <= 0) return false;
     input_.append(buffer, static_cast<std::size_t>(got));

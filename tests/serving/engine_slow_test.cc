@@ -1,5 +1,6 @@
 // Deadlines, many connections, rotation and stopping: tests that wait for time or push load. Label: slow.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <thread>
@@ -17,7 +18,13 @@ constexpr milliseconds kShort{60};
 constexpr milliseconds kGenerous{5'000};  // an engine that waits for the wrong limit takes longer
 
 EngineLimits ShortLimits() {
-  return {.handshake = kShort, .idle = kGenerous * 2, .head = kShort, .body = kShort, .write = kShort, .shutdown = kShort};
+  return {.handshake = kShort,
+          .first_request = kGenerous * 2,
+          .idle = kGenerous * 2,
+          .head = kShort,
+          .body = kShort,
+          .write = kShort,
+          .shutdown = kShort};
 }
 
 milliseconds Since(SteadyClock::time_point start) {
@@ -82,6 +89,16 @@ TEST(EngineDeadline, ClosesAnIdleConnectionPolitelyAtItsLimit) {
   EXPECT_EQ(client.ReadToEnd(), "");
   EXPECT_EQ(SSL_get_shutdown(client.ssl()) & SSL_RECEIVED_SHUTDOWN, SSL_RECEIVED_SHUTDOWN) << "close_notify";
   EXPECT_EQ(engine->counters().deadlines, 0U);
+}
+
+TEST(EngineDeadline, ClosesAConnectionThatNeverAsksLongBeforeTheIdleLimit) {
+  EngineLimits limits = ShortLimits();
+  limits.first_request = kShort;
+  TestEngine engine(limits);
+  Client client = Client::Tls(engine.tls());
+  const auto start = SteadyClock::now();
+  EXPECT_EQ(client.ReadToEnd(), "");
+  EXPECT_LT(Since(start), kGenerous);
 }
 
 TEST(EngineDeadline, CutsAClientThatDoesNotReadItsAnswer) {
@@ -159,6 +176,24 @@ TEST(EngineLoad, RotatesCertificatesUnderLoadWithoutAFailedHandshake) {
   EXPECT_EQ(failed, 0);
   EXPECT_GE(served, 100);
   EXPECT_EQ(engine->counters().handshakes_failed, 0U);
+}
+
+TEST(EngineLoad, RecoversWhenDescriptorsRunOut) {
+  TestEngine engine;
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int lowest_free = ::dup(socket);
+  ::close(lowest_free);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none_left = before;
+  none_left.rlim_cur = static_cast<rlim_t>(lowest_free);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  Client client(socket, engine.plain());
+  EXPECT_TRUE(client.Send(Post("/echo", "patience")));
+  EXPECT_FALSE(client.Readable(std::chrono::milliseconds(20)));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(client.Read().body, "patience");
+  engine.ExpectHealthy();
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 #include "serving/engine.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include "serving/test_engine.h"
 
@@ -47,8 +46,8 @@ TEST(Engine, RoutesOnThePathAndHandsTheQueryOver) {
 
 TEST(Engine, AcceptsAMediaTypeWithParametersInAnyCase) {
   TestEngine engine;
-  const std::string request = Lines({"POST /echo HTTP/1.1", "host: x", "content-length: 2",
-                                     "content-type: Application/JSON; charset=utf-8"}, "{}");
+  const std::string request = Lines(
+      {"POST /echo HTTP/1.1", "host: x", "content-length: 2", "content-type: Application/JSON; charset=utf-8"}, "{}");
   EXPECT_EQ(Client(engine.plain()).Exchange(request).status, 200);
 }
 
@@ -173,8 +172,7 @@ std::vector<RefusalRow> Refusals() {
       {"PutOnPost", Lines({"PUT /echo HTTP/1.1", host, "Content-Length: 0"}), 405,
        "the method is not allowed here; allowed: POST"},
       {"PostOnGet", Post("/peer", "{}"), 405, "the method is not allowed here; allowed: GET, HEAD"},
-      {"GetWithBody", Lines({"GET /peer HTTP/1.1", host, "Content-Length: 2"}, "{}"), 400,
-       "this method takes no body"},
+      {"GetWithBody", Lines({"GET /peer HTTP/1.1", host, "Content-Length: 2"}, "{}"), 400, "this method takes no body"},
       {"NoHost", Lines({"GET /peer HTTP/1.1"}), 400, "HTTP/1.1 wants exactly one Host field"},
       {"TwoHosts", Lines({"GET /peer HTTP/1.1", host, "Host: y"}), 400, "HTTP/1.1 wants exactly one Host field"},
       {"TooManyFields", Post("/echo", "{}", ManyFields(100)), 431, "the request has more than 100 header fields"},
@@ -257,6 +255,18 @@ TEST(Engine, ClosesTheNewestConnectionOverTheCap) {
   EXPECT_EQ(engine->counters().connections_open, 2U);
 }
 
+TEST(Engine, SilentConnectionsMakeRoomForNewOnes) {
+  TestEngine engine({.connections = 2});
+  Client oldest(engine.plain());
+  Client served(engine.plain());
+  EXPECT_EQ(served.Exchange(Post("/echo", "1")).body, "1");
+  Client newest(engine.plain());
+  EXPECT_EQ(newest.Exchange(Post("/echo", "2")).body, "2");
+  EXPECT_EQ(oldest.ReadToEnd(), "");
+  EXPECT_EQ(served.Exchange(Post("/echo", "again")).body, "again");
+  EXPECT_EQ(engine->counters().connections_open, 2U);
+}
+
 TEST(Engine, ShedsLoadWithRetryAfterWhenTooManyBytesAreInFlight) {
   TestEngine engine({.bytes_in_flight = 128 << 10});
   const std::string body(100'000, 'x');
@@ -277,32 +287,14 @@ TEST(Engine, ShedsLoadWithRetryAfterWhenTooManyBytesAreInFlight) {
 
 TEST(Engine, TheAnnouncementOfALargeBodyTakesNoRoom) {
   TestEngine engine({.bytes_in_flight = 8 << 20});
-  const std::string head = Lines({"POST /echo HTTP/1.1", "Host: x", "Content-Type: application/json",
-                                  "Content-Length: 7000000"});
+  const std::string head =
+      Lines({"POST /echo HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 7000000"});
   std::vector<Client> announcers;
   for (int i = 0; i < 20; ++i) {
     announcers.emplace_back(engine.plain());
     ASSERT_TRUE(announcers.back().Send(head));
   }
   EXPECT_EQ(Client(engine.plain()).Exchange(Post("/echo", "x")).body, "x");
-}
-
-TEST(Engine, RecoversWhenDescriptorsRunOut) {
-  TestEngine engine;
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int lowest_free = ::dup(socket);
-  ::close(lowest_free);
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit none_left = before;
-  none_left.rlim_cur = static_cast<rlim_t>(lowest_free);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
-  Client client(socket, engine.plain());
-  EXPECT_TRUE(client.Send(Post("/echo", "patience")));
-  EXPECT_FALSE(client.Readable(std::chrono::milliseconds(20)));
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(client.Read().body, "patience");
-  engine.ExpectHealthy();
 }
 
 // --- start ----------------------------------------------------------------------------------------------------------

@@ -61,18 +61,21 @@ TEST(Metrics, CountsFindingsByRuleAndMode) {
   decision.findings.resize(2);
   decision.findings[0].rule = decision.findings[1].rule = "multi-gpu-preemptible";
   decision.findings[1].exempted = true;
-  metrics.ObserveReview(Endpoint::kValidate, {}, decision, std::chrono::microseconds(7));
+  metrics.ObserveReview(Endpoint::kValidate, Operation::kCreate, decision, std::chrono::microseconds(7));
   const std::string text = RenderMetrics(metrics, {});
   EXPECT_THAT(text, HasSubstr("podium_findings_total{rule=\"multi-gpu-preemptible\",mode=\"enforce\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("podium_findings_total{rule=\"multi-gpu-preemptible\",mode=\"exempted\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("podium_admission_requests_total{endpoint=\"validate\",operation=\"CREATE\",verdict=\"refused\"} 1\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("podium_admission_requests_total{endpoint=\"validate\",operation=\"CREATE\",verdict=\"refused\"} 1\n"));
 }
 
 TEST(Metrics, AreAllOnTheirPage) {
   std::string rows;
   for (const MetricDescription& row : MetricTable()) {
     const std::string labels = row.labels.empty() ? "" : std::string(row.labels);
-    rows += "| `" + std::string(row.name) + "` | " + std::string(row.type) + " | " + labels + " | " + std::string(row.help) + " |\n";
+    rows += "| `" + std::string(row.name) + "` | " + std::string(row.type) + " | " + labels + " | " +
+            std::string(row.help) + " |\n";
   }
   EXPECT_THAT(ReadFileText(std::string(PODIUM_SOURCE_DIR) + "/docs/metrics.md"), HasSubstr(rows));
 }

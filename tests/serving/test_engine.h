@@ -53,9 +53,7 @@ class TestEngine {
   Cell<TlsMaterial>& material() { return tls_; }
   [[nodiscard]] const TempDir& dir() const { return dir_; }
 
-  void ExpectHealthy() const {
-    EXPECT_EQ(Client(plain()).Exchange(Post("/echo", "still here")).body, "still here");
-  }
+  void ExpectHealthy() const { EXPECT_EQ(Client(plain()).Exchange(Post("/echo", "still here")).body, "still here"); }
 
  private:
   TempDir dir_;

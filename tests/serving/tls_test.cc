@@ -29,7 +29,8 @@ TEST(TlsMaterial, KnowsItsValidity) {
             std::chrono::seconds(kNotAfterSlackSeconds));
   EXPECT_EQ(ValidityWarning(*material, now), std::nullopt);
   EXPECT_THAT(ValidityWarning(*material, now + std::chrono::hours(2)).value_or(""),
-              testing::MatchesRegex("the certificate expired at 20.*Z; clients that check dates refuse it: install a new pair"));
+              testing::MatchesRegex(
+                  "the certificate expired at 20.*Z; clients that check dates refuse it: install a new pair"));
   EXPECT_THAT(ValidityWarning(*material, now - std::chrono::hours(2)).value_or(""),
               HasSubstr("the certificate is not valid before 20"));
 }
@@ -71,9 +72,10 @@ TEST(TlsMaterial, SaysWhatIsWrongWithTheKeyFile) {
   const TempDir dir;
   const PairFiles pair = MakePair(dir, "a");
   const PairFiles other = MakePair(dir, "b");
-  EXPECT_EQ(LoadingFails(pair.cert, other.key),
-            (Error{ErrorKind::kInvalidInput, other.key + ": the private key does not belong to the first certificate of " +
-                                                 pair.cert + "; give the pair that was issued together"}));
+  EXPECT_EQ(
+      LoadingFails(pair.cert, other.key),
+      (Error{ErrorKind::kInvalidInput, other.key + ": the private key does not belong to the first certificate of " +
+                                           pair.cert + "; give the pair that was issued together"}));
   EXPECT_THAT(LoadingFails(pair.cert, pair.cert).message,
               HasSubstr(pair.cert + ": no private key in PEM form (BEGIN PRIVATE KEY) found; OpenSSL says: "));
 }
@@ -87,7 +89,8 @@ TEST(TlsMaterial, RefusesAnEncryptedKeyInsteadOfAskingForItsPassphrase) {
   const auto* passphrase = reinterpret_cast<const unsigned char*>("secret");
   ASSERT_EQ(PEM_write_PrivateKey(out, key.get(), EVP_aes_128_cbc(), passphrase, 6, nullptr, nullptr), 1);
   std::fclose(out);
-  EXPECT_EQ(LoadingFails(pair.cert, path).message, path + ": the private key is encrypted; an unencrypted one is expected");
+  EXPECT_EQ(LoadingFails(pair.cert, path).message,
+            path + ": the private key is encrypted; an unencrypted one is expected");
 }
 
 // --- the handshake --------------------------------------------------------------------------------------------------
@@ -135,9 +138,9 @@ struct AlpnRow {
 
 TEST(TlsListener, ChoosesHttp11OrStaysSilent) {
   TestEngine engine;
-  for (const AlpnRow& row : {AlpnRow{"http/1.1 only", "\x08http/1.1", "http/1.1"},
-                             AlpnRow{"h2 first", "\x02h2\x08http/1.1", "http/1.1"},
-                             AlpnRow{"h2 only", "\x02h2", ""}, AlpnRow{"nothing offered", "", ""}}) {
+  for (const AlpnRow& row :
+       {AlpnRow{"http/1.1 only", "\x08http/1.1", "http/1.1"}, AlpnRow{"h2 first", "\x02h2\x08http/1.1", "http/1.1"},
+        AlpnRow{"h2 only", "\x02h2", ""}, AlpnRow{"nothing offered", "", ""}}) {
     Client client = Client::Tls(engine.tls(), {.alpn = row.offer});
     ASSERT_TRUE(client.connected()) << row.name;
     const unsigned char* chosen = nullptr;

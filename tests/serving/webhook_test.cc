@@ -29,10 +29,11 @@ class FakeSnapshots final : public SnapshotSource {
 
 class FakeAudit final : public AuditSink {
  public:
-  Status Append(std::string_view line) override {
-    if (full) return Error{ErrorKind::kUnavailable, "the disk is full"};
-    lines.emplace_back(line);
-    return {};
+  AppendOutcome Append(std::string_view text) override {
+    if (full) return {0, Error{ErrorKind::kUnavailable, "the disk is full"}};
+    EXPECT_TRUE(text.ends_with('\n'));
+    lines.emplace_back(text.substr(0, text.size() - 1));
+    return {text.size(), std::nullopt};
   }
   bool full = false;
   std::vector<std::string> lines;
@@ -45,28 +46,34 @@ class WebhookTest : public testing::Test {
     WebhookDeps deps;
     deps.policy = &policy_;
     deps.snapshots = &snapshots_;
-    deps.audit = &audit_;
     deps.audit_mode = audit_mode_;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
     deps.instance = "cafebabe";
     if (routes_.empty()) routes_ = WebhookRoutes(deps);
-    return Call(routes_, "POST", path, body, query);
+    return Call(routes_, "POST", path, body, query, AuditJournal(audit_, metrics_));
   }
 
   HttpResponse Get(const std::string& path, std::string_view query = "") {
     OperationsDeps deps;
-    deps.sources = {.state = &state_, .policy = &policy_, .snapshots = &snapshots_, .clock = &clock_, .version = "1.2.3"};
+    deps.sources = {
+        .state = &state_, .policy = &policy_, .snapshots = &snapshots_, .clock = &clock_, .version = "1.2.3"};
     deps.metrics = &metrics_;
     deps.snapshot = need_;
     return Call(OperationsRoutes(deps), "GET", path, "", query);
   }
 
+  // What the engine does in a turn of one request.
   static HttpResponse Call(const std::vector<Route>& routes, std::string_view method, const std::string& path,
-                           std::string_view body, std::string_view query) {
-    for (const Route& route : routes)
-      if (route.path == path && route.method == method)
-        return route.handler({.method = method, .path = path, .query = query, .body = body, .peer = "127.0.0.1:40312"});
+                           std::string_view body, std::string_view query, const Journal& journal = {}) {
+    for (const Route& route : routes) {
+      if (route.path != path || route.method != method) continue;
+      const auto answer =
+          route.handler({.method = method, .path = path, .query = query, .body = body, .peer = "127.0.0.1:40312"});
+      const auto* journaled = std::get_if<JournaledAnswer>(&answer);
+      if (journaled == nullptr) return std::get<HttpResponse>(answer);
+      return journaled->answer(journal(journaled->entry) == journaled->entry.size());
+    }
     ADD_FAILURE() << "no route " << path;
     return {};
   }
@@ -75,7 +82,7 @@ class WebhookTest : public testing::Test {
     return ReadFileText(std::string(PODIUM_TEST_DIR) + "/bench/bodies/" + name + ".json");
   }
 
-  const FakeClock clock_;
+  FakeClock clock_;
   FakeSnapshots snapshots_;
   FakeAudit audit_;
   AuditMode audit_mode_ = AuditMode::kStrict;
@@ -128,8 +135,10 @@ TEST_F(WebhookTest, AnswersWhatIsNoReviewWith400AndTheReason) {
     EXPECT_FALSE(json::parse(response.body)["error"].get<std::string>().empty()) << body;
   }
   EXPECT_THAT(audit_.lines, ElementsAre());
-  EXPECT_THAT(Get("/metrics").body,
-              HasSubstr("podium_admission_requests_total{endpoint=\"mutate\",operation=\"unknown\",verdict=\"unreadable\"} 6\n"));
+  EXPECT_THAT(
+      Get("/metrics").body,
+      HasSubstr(
+          "podium_admission_requests_total{endpoint=\"mutate\",operation=\"unknown\",verdict=\"unreadable\"} 6\n"));
 }
 
 TEST_F(WebhookTest, AsksToComeBackWhileThereIsNoPolicy) {
@@ -165,6 +174,26 @@ TEST_F(WebhookTest, RelaxedCountsWhatItCannotRecord) {
   audit_.full = true;
   EXPECT_EQ(json::parse(Send("/mutate", Body("pod-embedder")).body)["response"]["allowed"], true);
   EXPECT_THAT(Get("/metrics").body, HasSubstr("podium_audit_records_total{result=\"failed\"} 1\n"));
+}
+
+TEST_F(WebhookTest, CountsTheLinesOfATurnAndTellsWhichAreRecorded) {
+  class HalfDisk final : public AuditSink {
+   public:
+    AppendOutcome Append(std::string_view lines) override {
+      return {lines.find('\n') + 1, Error{ErrorKind::kUnavailable, "full after one line"}};
+    }
+  } disk;
+  EXPECT_EQ(AuditJournal(disk, metrics_)("one\ntwo\nthree\n"), 4U);
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("podium_audit_records_total{result=\"written\"} 1\n"));
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("podium_audit_records_total{result=\"failed\"} 2\n"));
+}
+
+TEST_F(WebhookTest, CountsAnUnrecordedReviewAsRefused) {
+  audit_.full = true;
+  Send("/mutate", Body("pod-embedder"));
+  EXPECT_THAT(
+      Get("/metrics").body,
+      HasSubstr("podium_admission_requests_total{endpoint=\"mutate\",operation=\"CREATE\",verdict=\"refused\"} 1\n"));
 }
 
 // --- operations -----------------------------------------------------------------------------------------------------

@@ -57,6 +57,27 @@ TEST(DecodePodTemplate, ReadsAPodAsTheApiServerSendsIt) {
   EXPECT_EQ(*pod, want);
 }
 
+TEST(DecodePod, IsItsTemplateWithTheMetadataThatWasRead) {
+  const Document review(ReadData("020-mutate-create-pod-chat-frontend-inference-5bf4965fdc.json"));
+  const std::string texts[] = {
+      simdjson::minify(review.At("/request/object")),
+      R"({"spec": {"priority": 3}})",
+      R"({"metadata": null, "spec": {"containers": [{"name": "a"}]}})",
+      R"({"metadata": {}, "spec": {"priority": "3"}})",
+  };
+  for (const std::string& text : texts) {
+    const Document pod(text);
+    JsonElement metadata;
+    const bool given = pod.root()["metadata"].get(metadata) == simdjson::SUCCESS && !metadata.is_null();
+    const auto known = given ? DecodeObjectMeta(metadata, "/metadata") : Result<ObjectMeta>(ObjectMeta{});
+    const auto want = DecodePodTemplate(pod.root(), "");
+    const auto found = DecodePod(pod.root(), *known);
+    ASSERT_EQ(Message(found), Message(want)) << text;
+    if (!want) continue;
+    EXPECT_EQ(*found, *want) << text;
+  }
+}
+
 TEST(DecodePodTemplate, TakesNullForAbsent) {  // a dry-run Job carries "containers": null
   const Document review(ReadData("049-mutate-create-job-dryrun-x.json"));
   const auto job = DecodePodTemplate(review.At("/request/object/spec/template"), "/spec/template");

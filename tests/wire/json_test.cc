@@ -61,6 +61,21 @@ TEST(AppendJsonString, AnyBytesGiveOneLineOfValidJson) {
   }
 }
 
+// Every byte at every place of texts around the sizes that are looked at as one word.
+TEST(IsPlainJsonText, HoldsForTextThatIsWrittenUnchanged) {
+  EXPECT_TRUE(IsPlainJsonText(""));
+  for (std::size_t size = 1; size <= 18; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text(size, place % 2 == 0 ? ' ' : '~');
+        text[place] = static_cast<char>(byte);
+        const bool plain = byte >= 0x20 && byte <= 0x7e && byte != '"' && byte != '\\';
+        ASSERT_EQ(IsPlainJsonText(text), plain) << size << " bytes, " << byte << " at " << place;
+      }
+    }
+  }
+}
+
 TEST(JsonWriter, PutsTheCommas) {
   std::string text;
   JsonWriter w(text);

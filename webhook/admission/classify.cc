@@ -19,6 +19,21 @@ std::string_view WithoutHash(std::string_view name, std::string_view hash) {
   return fits ? name.substr(0, name.size() - hash.size() - 1) : std::string_view();
 }
 
+// A kind that Kubernetes has is that kind only in its own group: anybody may write an owner reference.
+bool IsWhatItSeems(const OwnerReference& owner) {
+  const std::string_view group = std::string_view(owner.api_version).substr(0, owner.api_version.find('/'));
+  if (owner.kind == "Job" || owner.kind == "CronJob") return group == "batch";
+  const bool apps = owner.kind == "ReplicaSet" || owner.kind == "Deployment" || owner.kind == "StatefulSet" ||
+                    owner.kind == "DaemonSet";
+  return !apps || group == "apps";
+}
+
+// A Deployment never owns a Pod itself, nor does a CronJob.
+bool MayOwn(std::string_view kind, const OwnerReference& owner) {
+  const bool indirect = owner.kind == "Deployment" || owner.kind == "CronJob";
+  return IsWhatItSeems(owner) && !(kind == "Pod" && indirect);
+}
+
 bool ShowsItsController(std::string_view kind) { return kind == "Pod" || kind == "ReplicaSet" || kind == "Job"; }
 
 // The kind that will control the pods of a template of `kind`.
@@ -31,7 +46,8 @@ std::string_view ControllerOfPods(std::string_view kind) {
 std::string_view OwnerKind(const AdmissionRequest& request, const PodTemplate& pod) {
   if (!pod.path.empty()) return ControllerOfPods(request.kind.kind);
   const OwnerReference* controller = pod.metadata.Controller();
-  return controller == nullptr ? std::string_view() : std::string_view(controller->kind);
+  const bool known = controller != nullptr && MayOwn(request.kind.kind, *controller);
+  return known ? std::string_view(controller->kind) : std::string_view();
 }
 
 // --- the conditions of a clause -------------------------------------------------------------------------------------
@@ -41,6 +57,7 @@ struct Subject {
   const PodTemplate& pod;
   const std::vector<GpuRequest>& gpus;
   const ClusterSnapshot* snapshot;
+  const std::string* type_label;  // looked up once, asked by nearly every clause
 };
 
 bool ValueMatches(const std::string& wanted, const std::string* found) {
@@ -54,8 +71,8 @@ const std::string* FindLabel(const Labels& labels, const std::string& key) {
 
 bool LabelsMatch(const Labels& wanted, const Subject& subject) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    const std::string* found = label.first == kWorkloadTypeLabel ? WorkloadTypeLabel(subject.request, subject.pod)
-                                                                 : FindLabel(subject.pod.metadata.labels, label.first);
+    const std::string* found =
+        label.first == kWorkloadTypeLabel ? subject.type_label : FindLabel(subject.pod.metadata.labels, label.first);
     return ValueMatches(label.second, found);
   });
 }
@@ -127,7 +144,7 @@ VisibleWorkload SeeWorkload(const AdmissionRequest& request) {
   if (!request.object || !ShowsItsController(request.kind.kind)) return seen;
   const ObjectMeta& metadata = request.object->metadata;
   const OwnerReference* controller = metadata.Controller();
-  if (controller == nullptr) return seen;
+  if (controller == nullptr || !MayOwn(request.kind.kind, *controller)) return seen;
   seen.kinds[1] = controller->kind;
   seen.names[1] = controller->name;
   const auto hash = metadata.labels.find(std::string(kHashLabel));
@@ -152,7 +169,7 @@ bool IsExempted(const Exemption& exemption, std::string_view rule, const Admissi
 
 Classification Classify(const AdmissionRequest& request, const PodTemplate& pod, const std::vector<GpuRequest>& gpus,
                         const Policy& policy, const ClusterSnapshot* snapshot) {
-  const Subject subject{request, pod, gpus, snapshot};
+  const Subject subject{request, pod, gpus, snapshot, WorkloadTypeLabel(request, pod)};
   for (const WorkloadType& type : policy.workload_types) {
     const auto clause = std::find_if(type.any.begin(), type.any.end(),
                                      [&](const MatchClause& each) { return ClauseMatches(each, subject); });

@@ -75,19 +75,22 @@ class Reader {
       Fail(WrongType(pointer, *json, "an object"));
       return found;
     }
+    std::size_t next = 0;  // the API server writes members in the order of `names`: the first look mostly hits
     for (const auto [key, value] : object) {
-      const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), key) - names.begin());
+      const std::size_t at = IndexOf(names, key, next);
       if (at == N) continue;
+      next = at + 1;
       if (std::exchange(seen[at], true)) Fail(Invalid(Join(pointer, key) + " is given twice; expected once"));
       if (!value.is_null()) found[at] = value;
     }
     return found;
   }
 
-  std::string Text(const Field& json, std::string_view pointer) {
+  // A view into the document.
+  std::string_view Text(const Field& json, std::string_view pointer) {
     std::string_view text;
     if (!error_ && json && json->get(text) != simdjson::SUCCESS) Fail(WrongType(pointer, *json, "a string"));
-    return std::string(text);
+    return text;
   }
 
   bool Flag(const Field& json, std::string_view pointer) {
@@ -104,7 +107,8 @@ class Reader {
       Fail(WrongType(pointer, *json, "an array of strings"));
       return texts;
     }
-    for (const JsonElement item : array) texts.push_back(Text(item, pointer));
+    texts.reserve(array.size());
+    for (const JsonElement item : array) texts.emplace_back(Text(item, pointer));
     return texts;
   }
 
@@ -114,15 +118,25 @@ class Reader {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
+  // N when `key` is none of the names.
+  template <std::size_t N>
+  static std::size_t IndexOf(const std::array<std::string_view, N>& names, std::string_view key, std::size_t first) {
+    for (std::size_t at = first; at < N; ++at)
+      if (names[at] == key) return at;
+    for (std::size_t at = 0; at < first; ++at)
+      if (names[at] == key) return at;
+    return N;
+  }
+
   std::optional<Error> error_;
 };
 
 // --- the envelope ---------------------------------------------------------------------------------------------------
 
 constexpr std::array<std::string_view, 3> kReviewFields = {"apiVersion", "kind", "request"};
-constexpr std::array<std::string_view, 11> kRequestFields = {
-    "uid",       "kind",      "resource", "subResource", "name",  //
-    "namespace", "operation", "userInfo", "object",      "oldObject", "dryRun"};
+constexpr std::array<std::string_view, 12> kRequestFields = {"uid",         "kind",   "resource",  "subResource",
+                                                             "requestKind", "name",   "namespace", "operation",
+                                                             "userInfo",    "object", "oldObject", "dryRun"};
 constexpr std::array<std::string_view, 3> kKindFields = {"group", "version", "kind"};
 constexpr std::array<std::string_view, 1> kResourceFields = {"resource"};
 constexpr std::array<std::string_view, 2> kUserFields = {"username", "groups"};
@@ -157,31 +171,43 @@ struct Envelope {
   Field old_object;
 };
 
-GroupVersionKind ReadKind(Reader& reader, const Field& json) {
-  const auto [group, version, kind] = reader.Members(json, kKindFields, "/request/kind");
-  GroupVersionKind read = {.group = reader.Text(group, "/request/kind/group"),
-                           .version = reader.Text(version, "/request/kind/version"),
-                           .kind = reader.Text(kind, "/request/kind/kind")};
-  if (read.kind.empty()) reader.Fail(Invalid("/request/kind/kind is missing; expected the kind of the object"));
-  return read;
+// Where a kind is told, spelled out: pointers are only read when something is wrong, and never built before.
+struct KindPlace {
+  std::string_view self, group, version, kind;
+};
+constexpr KindPlace kKindPlace = {"/request/kind", "/request/kind/group", "/request/kind/version",
+                                  "/request/kind/kind"};
+constexpr KindPlace kCalledPlace = {"/request/requestKind", "/request/requestKind/group",
+                                    "/request/requestKind/version", "/request/requestKind/kind"};
+
+GroupVersionKind ReadKind(Reader& reader, const Field& json, const KindPlace& place) {
+  const auto [group, version, kind] = reader.Members(json, kKindFields, place.self);
+  return {.group = std::string(reader.Text(group, place.group)),
+          .version = std::string(reader.Text(version, place.version)),
+          .kind = std::string(reader.Text(kind, place.kind))};
 }
 
 Envelope ReadRequest(Reader& reader, const Field& json) {
-  const auto [uid, kind, resource, sub_resource, name, name_space, operation, user_info, object, old_object, dry_run] =
-      reader.Members(json, kRequestFields, "/request");
+  const auto [uid, kind, resource, sub_resource, called, name, name_space, operation, user_info, object, old_object,
+              dry_run] = reader.Members(json, kRequestFields, "/request");
   const auto [username, groups] = reader.Members(user_info, kUserFields, "/request/userInfo");
   const auto [resource_name] = reader.Members(resource, kResourceFields, "/request/resource");
-  const std::string operation_name = reader.Text(operation, "/request/operation");
+  const std::string_view operation_name = reader.Text(operation, "/request/operation");
   const std::optional<Operation> known = FindOperation(operation_name);
 
-  AdmissionRequest request;
+  Envelope envelope{{}, object, old_object};
+  AdmissionRequest& request = envelope.request;
   request.uid = reader.Text(uid, "/request/uid");
   if (std::optional<Error> wrong = CheckUid(request.uid)) reader.Fail(std::move(*wrong));
   if (!known)
     reader.Fail(
         Invalid("/request/operation: found " + Quote(operation_name) + "; allowed: CREATE, UPDATE, DELETE, CONNECT"));
   request.operation = known.value_or(Operation::kConnect);
-  request.kind = ReadKind(reader, kind);
+  request.kind = ReadKind(reader, kind, kKindPlace);
+  if (request.kind.kind.empty()) reader.Fail(Invalid("/request/kind/kind is missing; expected the kind of the object"));
+  // Under matchPolicy Equivalent the user may have called another version than the one our rule names.
+  if (called) request.called_kind = ReadKind(reader, called, kCalledPlace);
+  if (request.called_kind == request.kind) request.called_kind.reset();
   request.resource = reader.Text(resource_name, "/request/resource/resource");
   request.sub_resource = reader.Text(sub_resource, "/request/subResource");
   request.name = reader.Text(name, "/request/name");
@@ -189,19 +215,16 @@ Envelope ReadRequest(Reader& reader, const Field& json) {
   request.user = reader.Text(username, "/request/userInfo/username");
   request.groups = reader.Texts(groups, "/request/userInfo/groups");
   request.dry_run = reader.Flag(dry_run, "/request/dryRun");
-  return {std::move(request), object, old_object};
+  return envelope;
 }
 
-Result<Envelope> ReadReview(JsonElement body) {
-  Reader reader;
+Envelope ReadReview(Reader& reader, JsonElement body) {
   const auto [api_version, kind, request] = reader.Members(body, kReviewFields, "");
-  const std::string version_text = reader.Text(api_version, "/apiVersion");
-  const std::string kind_text = reader.Text(kind, "/kind");
+  const std::string_view version_text = reader.Text(api_version, "/apiVersion");
+  const std::string_view kind_text = reader.Text(kind, "/kind");
   if (std::optional<Error> wrong = CheckVersion(version_text, kind_text)) reader.Fail(std::move(*wrong));
   if (!request) reader.Fail(Invalid("/request is missing; expected the request to decide on"));
-  Envelope envelope = ReadRequest(reader, request);
-  if (reader.error()) return *reader.error();
-  return envelope;
+  return ReadRequest(reader, request);
 }
 
 // --- the objects ----------------------------------------------------------------------------------------------------
@@ -235,7 +258,7 @@ Result<std::vector<Place>> Member(const Place& place, std::string_view name) {
 
 // Everything that `path` of the workload table leads to, in document order.
 Result<std::vector<Place>> FindPlaces(JsonElement object, std::string_view path) {
-  std::vector<Place> places = {{"", object}};
+  std::vector<Place> places(1, Place{"", object});
   while (!path.empty()) {
     const std::string_view segment = path.substr(1, path.find('/', 1) - 1);
     path.remove_prefix(segment.size() + 1);
@@ -257,20 +280,21 @@ bool DiffersFrom(const Field& old_object, const Place& place) {
   return !SameJson(place.json, before);
 }
 
-Result<std::vector<PodTemplate>> DecodeTemplates(JsonElement object, const Field& old_object,
-                                                 const WorkloadKind& kind) {
+Result<std::vector<PodTemplate>> DecodeTemplates(JsonElement object, const Field& old_object, const WorkloadKind& kind,
+                                                 const ObjectMeta& metadata) {
   std::vector<PodTemplate> templates;
   for (const std::string_view path : kind.template_paths) {
     const Result<std::vector<Place>> places = FindPlaces(object, path);
     if (!places) return places.error();
     for (const Place& place : *places) {
       const bool changed = DiffersFrom(old_object, place);
-      Result<PodTemplate> pod = DecodePodTemplate(place.json, place.pointer);
+      Result<PodTemplate> pod =
+          path.empty() ? DecodePod(place.json, metadata) : DecodePodTemplate(place.json, place.pointer);
       if (!pod && changed) return pod.error();
       // Unreadable but as it was (a custom resource may store anything): nobody judges it, and it must stay editable.
-      templates.push_back(pod ? std::move(*pod) : PodTemplate{});
-      templates.back().path = place.pointer;
-      templates.back().changed = changed;
+      PodTemplate& slot = pod ? templates.emplace_back(std::move(*pod)) : templates.emplace_back();
+      slot.path = place.pointer;
+      slot.changed = changed;
     }
   }
   return templates;
@@ -289,24 +313,23 @@ bool IsQuota(const GroupVersionKind& kind) { return kind.group.empty() && kind.k
 
 // Metadata and quota: all that is read of an old object, and the frame of a new one.
 Result<AdmissionObject> DecodeFrame(JsonElement json, const GroupVersionKind& kind) {
-  AdmissionObject object;
   Result<ObjectMeta> metadata = DecodeMetadata(json);
   if (!metadata) return metadata.error();
-  object.metadata = std::move(*metadata);
-  if (!IsQuota(kind)) return object;
+  if (!IsQuota(kind)) return AdmissionObject{std::move(*metadata), {}, {}};
   Result<Quota> quota = DecodeQuota(json, "");
   if (!quota) return quota.error();
-  object.quota = std::move(*quota);
-  return object;
+  return AdmissionObject{std::move(*metadata), {}, std::move(*quota)};
 }
 
 Result<AdmissionObject> DecodeObject(JsonElement json, const Field& old_object, const GroupVersionKind& kind) {
   const WorkloadKind* workload = FindWorkloadKind(kind);
   Result<AdmissionObject> object = DecodeFrame(json, kind);
   if (!object || workload == nullptr) return object;
-  Result<std::vector<PodTemplate>> templates = DecodeTemplates(json, old_object, *workload);
-  if (!templates) return templates.error();
-  object->templates = std::move(*templates);
+  Result<std::vector<PodTemplate>> templates = DecodeTemplates(json, old_object, *workload, object->metadata);
+  if (templates)
+    object->templates = std::move(*templates);
+  else
+    object = templates.error();
   return object;
 }
 
@@ -324,12 +347,12 @@ std::optional<AdmissionObject> MetadataIfReadable(const Field& json) {
 }
 
 // The old object is read even when the new one cannot be: it tells that the object is on its way out.
-AdmissionRequest WithObjects(Envelope envelope) {
-  AdmissionRequest request = std::move(envelope.request);
+void ReadObjects(Envelope& envelope) {
+  AdmissionRequest& request = envelope.request;
   if (!IsDecided(request)) {
     request.object = MetadataIfReadable(envelope.object);
     request.old_object = MetadataIfReadable(envelope.old_object);
-    return request;
+    return;
   }
   if (envelope.old_object) {
     Result<AdmissionObject> old_object = DecodeFrame(*envelope.old_object, request.kind);
@@ -337,11 +360,10 @@ AdmissionRequest WithObjects(Envelope envelope) {
     if (old_object) request.old_object = std::move(*old_object);
   }
   if (!envelope.object) request.decode_error = "the request has no object";
-  if (request.decode_error) return request;
+  if (request.decode_error) return;
   Result<AdmissionObject> object = DecodeObject(*envelope.object, envelope.old_object, request.kind);
   if (!object) request.decode_error = object.error().message;
   if (object) request.object = std::move(*object);
-  return request;
 }
 
 }  // namespace
@@ -381,9 +403,11 @@ struct ReviewDecoder::Impl {
   Result<AdmissionRequest> Read(std::string_view body) {
     const Result<JsonElement> json = Parse(body);
     if (!json) return json.error();
-    Result<Envelope> envelope = ReadReview(*json);
-    if (!envelope) return envelope.error();
-    return WithObjects(std::move(*envelope));
+    Reader reader;
+    Envelope envelope = ReadReview(reader, *json);
+    if (reader.error()) return *reader.error();
+    ReadObjects(envelope);
+    return std::move(envelope.request);
   }
 
   simdjson::dom::parser parser;

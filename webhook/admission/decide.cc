@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
+#include <stdexcept>
 
 #include "admission/classify.h"
 #include "admission/fold.h"
@@ -27,6 +29,11 @@ bool IsProtected(std::string_view name, const DecideOptions& options) {
 
 bool Holds(const std::optional<AdmissionObject>& object, bool ObjectMeta::*flag) {
   return object && object->metadata.*flag;
+}
+
+// Only a kubelet makes mirror pods; anybody may write their annotation.
+bool IsByKubelet(const AdmissionRequest& request) {
+  return std::find(request.groups.begin(), request.groups.end(), "system:nodes") != request.groups.end();
 }
 
 const std::string* TierLabel(const AdmissionObject& object) {
@@ -56,9 +63,10 @@ SkipReason WhySkip(const AdmissionRequest& request, const WorkloadKind* workload
   if (!request.sub_resource.empty()) return SkipReason::kSubresource;
   if (workload == nullptr && !IsQuota(request.kind)) return SkipReason::kNotOurs;
   if (IsProtected(request.namespace_name, options)) return SkipReason::kProtectedNamespace;
-  const bool dying = Holds(request.object, &ObjectMeta::deleting) || Holds(request.old_object, &ObjectMeta::deleting);
-  if (dying) return SkipReason::kBeingDeleted;
-  if (Holds(request.object, &ObjectMeta::mirror)) return SkipReason::kMirrorPod;
+  // What a user writes into the new object is not believed: the API server corrects it only after /mutate.
+  if (Holds(request.old_object, &ObjectMeta::deleting)) return SkipReason::kBeingDeleted;
+  if (IsPod(request.kind) && Holds(request.object, &ObjectMeta::mirror) && IsByKubelet(request))
+    return SkipReason::kMirrorPod;
   if (update && IsPod(request.kind)) return SkipReason::kPodUpdate;
   if (update && workload != nullptr && !workload->template_mutable) return SkipReason::kTemplateImmutable;
   return IsUnchanged(request) ? SkipReason::kUnchanged : SkipReason::kNone;
@@ -105,20 +113,11 @@ std::string NotCarriedOut(const Edit& edit) {
 
 // --- one request ----------------------------------------------------------------------------------------------------
 
-// A rule of the catalog with its binding. The ids of the catalog are views; a map of strings wants strings.
+// A rule of the catalog with its binding.
 struct BoundRule {
   const RuleRow& row;
   const RuleBinding& binding;
 };
-
-const std::vector<std::string>& RuleIds() {
-  static const std::vector<std::string> ids = [] {
-    std::vector<std::string> all;
-    for (const RuleRow& row : Catalog()) all.emplace_back(row.id);
-    return all;
-  }();
-  return ids;
-}
 
 class Deliberation {
  public:
@@ -186,10 +185,11 @@ class Deliberation {
     }
     Note(decision, rule, std::move(out.findings));
     if (!carried_out) return false;
-    for (Edit& edit : out.edits) {
-      edit.rule = rule.row.id;
-      decision.edits.push_back(std::move(edit));
-    }
+    for (Edit& edit : out.edits) edit.rule = rule.row.id;
+    if (decision.edits.empty())
+      decision.edits = std::move(out.edits);  // the usual case: one rule, one pod
+    else
+      std::move(out.edits.begin(), out.edits.end(), std::back_inserter(decision.edits));
     return true;
   }
 
@@ -208,12 +208,18 @@ class Deliberation {
 
   template <typename Run>
   void ForEachRule(RulePhase phase, RuleSubject subject, const Run& run) {
-    const std::span<const RuleRow> rows = Catalog();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].phase != phase || rows[i].subject != subject) continue;
-      const RuleBinding& binding = policy_.rules.at(RuleIds()[i]);
-      if (binding.mode != Mode::kOff) run(BoundRule{rows[i], binding});
+    for (const RuleRow& row : Catalog()) {
+      if (row.phase != phase || row.subject != subject) continue;
+      const RuleBinding& binding = BindingOf(row);
+      if (binding.mode != Mode::kOff) run(BoundRule{row, binding});
     }
+  }
+
+  // Walking the few rules costs less than the map's own search, which orders strings and wants one.
+  [[nodiscard]] const RuleBinding& BindingOf(const RuleRow& row) const {
+    for (const auto& [id, binding] : policy_.rules)
+      if (id == row.id) return binding;
+    throw std::out_of_range("the policy does not bind rule " + std::string(row.id));
   }
 
   [[nodiscard]] bool Exempted(std::string_view rule) const {

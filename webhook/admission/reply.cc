@@ -1,10 +1,8 @@
 // The answer to a review. Source: apiserver/pkg/admission/plugin/webhook/request/admissionreview.go says what the API
 // server refuses.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "admission/codec.h"
@@ -73,18 +71,16 @@ void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
   const auto class_name = [](const TemplateDecision& each) {
     return each.after.class_name ? std::string_view(*each.after.class_name) : std::string_view();
   };
-  const std::array<std::pair<std::string_view, std::string>, 3> annotations = {{
-      {"workload-type", DistinctValues(decision.templates, workload_type)},
-      {"priority-class", DistinctValues(decision.templates, class_name)},
-      {"policy-revision", decision.policy_revision},
-  }};
-  json.Key("auditAnnotations");
-  json.BeginObject();
-  for (const auto& [key, value] : annotations) {
-    if (value.empty()) continue;
+  const auto write = [&json](std::string_view key, std::string_view value) {
+    if (value.empty()) return;
     json.Key(key);
     json.String(value);
-  }
+  };
+  json.Key("auditAnnotations");
+  json.BeginObject();
+  write("workload-type", DistinctValues(decision.templates, workload_type));
+  write("priority-class", DistinctValues(decision.templates, class_name));
+  write("policy-revision", decision.policy_revision);
   json.EndObject();
 }
 

@@ -15,8 +15,8 @@ struct WorkloadKind {
   // JSON pointers of the objects that hold metadata and spec of a pod; a '*' segment stands for every array item or
   // every object member. "" is the object itself.
   std::vector<std::string_view> template_paths;
-  bool injectable;         // the class may be set in the template (custom workloads get it on their pods only)
-  bool template_mutable;   // the template may still change on UPDATE
+  bool injectable;        // the class may be set in the template (custom workloads get it on their pods only)
+  bool template_mutable;  // the template may still change on UPDATE
 };
 
 std::span<const WorkloadKind> WorkloadKinds();

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "podium/ports.h"
 #include "podium/result.h"
 
 namespace podium {
@@ -32,11 +32,6 @@ class FileHandle {
   const bool owned_;
 };
 
-struct AppendOutcome {
-  std::size_t bytes = 0;       // of complete lines that are in the file now: the front of what was given
-  std::optional<Error> error;  // why it is not all of it
-};
-
 class AppendFile {
  public:
   // `path` "-" is standard output. A regular file is created with mode 0640, locked against a second writer, and its
@@ -44,8 +39,9 @@ class AppendFile {
   // kConflict: another process writes it. kCorrupt: the last line is longer than any line of ours.
   static Result<std::unique_ptr<AppendFile>> Open(const std::string& path, std::chrono::milliseconds look_after);
 
-  // Appends whole lines (each with its newline), usually with one write(). A line that is only half written is cut off
-  // again. Every `look_after` the path is looked at: after a rename or removal by others a new file is begun.
+  // Appends whole lines (each with its newline), usually with one write(). outcome.bytes are in the file. A line that
+  // is only half written is cut off again. Every `look_after` the path is looked at: after a rename or removal by
+  // others a new file is begun.
   AppendOutcome Append(std::string_view lines);
 
   [[nodiscard]] std::shared_ptr<const FileHandle> handle() const { return handle_; }

@@ -8,6 +8,7 @@
 
 #include "audit/append_file.h"
 #include "core/mutex.h"
+#include "core/text.h"
 
 namespace podium {
 namespace {
@@ -18,10 +19,6 @@ constexpr std::chrono::milliseconds kSyncEvery{100};
 constexpr std::chrono::milliseconds kFirstRetry{100};
 constexpr std::chrono::milliseconds kLastRetry{2'000};
 
-std::uint64_t CountLines(std::string_view lines) {
-  return static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
-}
-
 }  // namespace
 
 // One background thread in both modes: it syncs, and in relaxed mode it also writes. The file is only touched by the
@@ -31,8 +28,8 @@ struct FileAuditSink::Impl {
   Impl(std::unique_ptr<AppendFile> audit_file, AuditMode audit_mode, const AuditQueueLimits& limits)
       : mode(audit_mode), queue_limits(limits), file(std::move(audit_file)) {}
 
-  Status AppendStrict(std::string_view line);
-  Status Enqueue(std::string_view line);
+  AppendOutcome AppendStrict(std::string_view lines);
+  AppendOutcome Enqueue(std::string_view lines);
   void Run();
   bool WaitForWork();
   void WriteQueue();
@@ -47,7 +44,6 @@ struct FileAuditSink::Impl {
 
   Mutex mutex;
   std::condition_variable_any wake;
-  std::string scratch PODIUM_GUARDED_BY(mutex);                         // strict: the line with its newline
   std::shared_ptr<const FileHandle> unsynced PODIUM_GUARDED_BY(mutex);  // written to since the last sync
   std::string queue PODIUM_GUARDED_BY(mutex);                           // relaxed: lines, each with its newline
   std::size_t waiting_lines PODIUM_GUARDED_BY(mutex) = 0;               // in queue and batch
@@ -60,31 +56,30 @@ struct FileAuditSink::Impl {
   std::thread thread;
 };
 
-Status FileAuditSink::Impl::AppendStrict(std::string_view line) {
+AppendOutcome FileAuditSink::Impl::AppendStrict(std::string_view lines) {
   const MutexLock lock(mutex);
-  scratch.assign(line).push_back('\n');
-  AppendOutcome outcome = file->Append(scratch);
-  if (outcome.error) {
-    errors.fetch_add(1, std::memory_order_relaxed);
-    return *std::move(outcome.error);
-  }
-  written.fetch_add(1, std::memory_order_relaxed);
+  AppendOutcome outcome = file->Append(lines);
+  if (outcome.error) errors.fetch_add(1, std::memory_order_relaxed);
+  if (outcome.bytes == 0) return outcome;
+  written.fetch_add(CountLines(lines.substr(0, outcome.bytes)), std::memory_order_relaxed);
   unsynced = file->handle();
-  return {};
+  return outcome;
 }
 
-Status FileAuditSink::Impl::Enqueue(std::string_view line) {
+AppendOutcome FileAuditSink::Impl::Enqueue(std::string_view lines) {
+  const std::uint64_t count = CountLines(lines);
   const MutexLock lock(mutex);
-  if (waiting_lines >= queue_limits.lines || waiting_bytes + line.size() + 1 > queue_limits.bytes) {
-    dropped.fetch_add(1, std::memory_order_relaxed);
-    return Error{ErrorKind::kUnavailable, "audit log: " + std::to_string(waiting_lines) +
-                                              " lines wait to be written, the queue is full; this line is dropped"};
+  if (waiting_lines + count > queue_limits.lines || waiting_bytes + lines.size() > queue_limits.bytes) {
+    dropped.fetch_add(count, std::memory_order_relaxed);
+    return {0, Error{ErrorKind::kUnavailable, "audit log: " + std::to_string(waiting_lines) +
+                                                  " lines wait to be written, the queue has no room for " +
+                                                  std::to_string(count) + " more; they are dropped"}};
   }
   if (queue.empty()) wake.notify_one();
-  queue.append(line).push_back('\n');
-  ++waiting_lines;
-  waiting_bytes += line.size() + 1;
-  return {};
+  queue.append(lines);
+  waiting_lines += count;
+  waiting_bytes += lines.size();
+  return {lines.size(), std::nullopt};
 }
 
 // Sleeps until lines wait, it is time to sync or try again, or the end. False: the end.
@@ -170,10 +165,10 @@ FileAuditSink::~FileAuditSink() {
   impl_->SyncNow();
 }
 
-Status FileAuditSink::Append(std::string_view line) {
-  if (line.find('\n') != std::string_view::npos)
-    return Error{ErrorKind::kInternal, "audit log: a line with a newline in it is two lines; it was not written"};
-  return impl_->mode == AuditMode::kStrict ? impl_->AppendStrict(line) : impl_->Enqueue(line);
+AppendOutcome FileAuditSink::Append(std::string_view lines) {
+  if (!lines.ends_with('\n'))
+    return {0, Error{ErrorKind::kInternal, "audit log: lines that do not end with a newline; they were not written"}};
+  return impl_->mode == AuditMode::kStrict ? impl_->AppendStrict(lines) : impl_->Enqueue(lines);
 }
 
 AuditCounters FileAuditSink::counters() const {

@@ -12,14 +12,14 @@
 namespace podium {
 
 enum class AuditMode {
-  kStrict,   // the line is written before the answer goes out; an error refuses the request
-  kRelaxed,  // the line is queued (bounded); a full queue or a failing disk drops lines and counts them
+  kStrict,   // lines are written before their answers go out; an error refuses those requests
+  kRelaxed,  // lines are queued (bounded); a full queue or a failing disk drops lines and counts them
 };
 
 struct AuditCounters {
-  std::uint64_t written = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t errors = 0;
+  std::uint64_t written = 0;  // lines
+  std::uint64_t dropped = 0;  // lines
+  std::uint64_t errors = 0;   // failed writes and syncs
 };
 
 // Of relaxed mode: what may wait at most. At about 1 KiB a line this is a few seconds of a busy cluster.
@@ -33,9 +33,9 @@ struct FileAuditOptions {
   std::chrono::milliseconds look_after{1'000};  // how often the path is compared with the open file (rotation)
 };
 
-// Thread-safe. One write() for each line (strict) or batch (relaxed) on an O_APPEND descriptor; fdatasync every 100 ms
-// in the background. A torn last line found at the start is moved aside to <path>.torn-<time>. Errors are retried with
-// the next line (the file is opened again when it went away).
+// Thread-safe. One write() for each Append (strict) or batch (relaxed) on an O_APPEND descriptor; fdatasync every 100
+// ms in the background. A torn last line found at the start is moved aside to <path>.torn-<time>. Errors are retried
+// with the next lines (the file is opened again when it went away).
 class FileAuditSink final : public AuditSink {
  public:
   // `path` "-" is standard output (a stalled reader is an error after 50 ms, never a hanging request). A regular file
@@ -44,7 +44,8 @@ class FileAuditSink final : public AuditSink {
                                                      const FileAuditOptions& options = {});
   ~FileAuditSink() override;  // writes what is queued, tries once, and syncs
 
-  Status Append(std::string_view line) override;
+  // Strict: writes of a full disk may record a front part. Relaxed: the queue takes all of `lines` or none.
+  AppendOutcome Append(std::string_view lines) override;
   [[nodiscard]] AuditCounters counters() const;
 
  private:

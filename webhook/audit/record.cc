@@ -36,12 +36,21 @@ constexpr std::size_t kMaxMessage = 400;
 constexpr std::size_t kMaxScope = 160;
 constexpr std::size_t kMaxError = 200;
 constexpr std::size_t kMaxGpus = 4;
+constexpr std::size_t kMaxEdits = 8;
 
 // Upper bound of the escaped length: a control character becomes \u00XX, an invalid byte U+FFFD.
+constexpr std::size_t kLongestEscape = 6;
 std::size_t EscapedBound(std::string_view text) {
   std::size_t bound = text.size();
-  for (const unsigned char byte : text) bound += (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\') ? 5 : 0;
+  for (const unsigned char byte : text)
+    bound += (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\') ? kLongestEscape - 1 : 0;
   return bound;
+}
+
+// The cheap reasons first: nearly every text is short or plain.
+bool SurelyFits(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit / kLongestEscape) return true;
+  return text.size() <= limit && (IsPlainJsonText(text) || EscapedBound(text) <= limit);
 }
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
@@ -80,7 +89,7 @@ class Record {
   }
 
   void Value(std::string_view text, std::size_t limit) {
-    if (text.size() <= limit && EscapedBound(text) <= limit) return json_.String(text);
+    if (SurelyFits(text, limit)) return json_.String(text);
     json_.Raw(CutValue(text, limit));
   }
 
@@ -164,8 +173,8 @@ void WriteOrigin(Record& record, const AuditContext& context) {
   record.Number("durationUs", std::chrono::duration_cast<std::chrono::microseconds>(context.duration).count());
 }
 
-void WriteKind(Record& record, const GroupVersionKind& kind) {
-  record.json().Key("kind");
+void WriteKind(Record& record, std::string_view key, const GroupVersionKind& kind) {
+  record.json().Key(key);
   record.json().BeginObject();
   record.Text("group", kind.group, kMaxApiGroup);
   record.Text("version", kind.version, kMaxVersion);
@@ -179,7 +188,8 @@ void WriteRequest(Record& record, const AdmissionRequest& request) {
   record.Array("groups", request.groups.size(), kMaxGroups, record.size() + kGroupsBytes,
                [&](std::size_t i) { record.Value(request.groups[i], kMaxGroup); });
   record.Text("operation", ToString(request.operation), kMaxShort);
-  WriteKind(record, request.kind);
+  WriteKind(record, "kind", request.kind);
+  if (request.called_kind) WriteKind(record, "requestKind", *request.called_kind);
   record.OptionalText("subResource", request.sub_resource, kMaxShort);
   record.Text("namespace", request.namespace_name, kMaxNamespace);
   record.Text("name", request.DisplayName(), kMaxName);
@@ -259,6 +269,16 @@ void WriteFindings(Record& record, const std::vector<Finding>& findings) {
                [&](std::size_t i) { WriteFinding(record, *order[i]); });
 }
 
+// Which rule changed what; the values are those of `before` and `after`.
+void WriteEdits(Record& record, const std::vector<Edit>& edits) {
+  record.Array("edits", edits.size(), kMaxEdits, kMaxLine - kFindingsReserve, [&](std::size_t i) {
+    record.json().BeginObject();
+    record.Text("rule", edits[i].rule, kMaxShort);
+    record.Text("path", edits[i].path, kMaxPath);
+    record.json().EndObject();
+  });
+}
+
 void WriteTemplates(Record& record, const Decision& decision) {
   const std::size_t limit = decision.findings.empty() ? kMaxLine : kMaxLine - kFindingsReserve;
   record.Array("templates", decision.templates.size(), decision.templates.size(), limit,
@@ -269,13 +289,14 @@ void WriteTemplates(Record& record, const Decision& decision) {
 
 std::string MakeRecord(const AdmissionRequest& request, const Decision& decision, const AuditContext& context) {
   std::string line;
-  line.reserve(1024);
+  line.reserve(1536);  // one pod's record is about 1,200 bytes
   Record record(line);
   record.json().BeginObject();
   WriteOrigin(record, context);
   WriteRequest(record, request);
   WriteOutcome(record, decision);
   if (decision.quota_scope) WriteQuotaScope(record, *decision.quota_scope);
+  if (!decision.edits.empty()) WriteEdits(record, decision.edits);
   if (!decision.templates.empty()) WriteTemplates(record, decision);
   if (!decision.findings.empty()) WriteFindings(record, decision.findings);
   if (record.truncated()) record.Flag("truncated", true);

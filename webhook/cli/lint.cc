@@ -104,7 +104,7 @@ int Run(const Options& options, Io& io) {
   for (const std::string& path : options.paths) {
     const Result<std::vector<PolicyFile>> files = ReadPolicyFiles(path);
     if (!files) {
-      io.err << Printable(files.error().message) << "\n";
+      all.push_back({path, {{DiagnosticSeverity::kError, {path, 1, 1}, files.error().message}}, std::nullopt});
       unreadable = true;
       continue;
     }

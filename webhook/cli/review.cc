@@ -34,7 +34,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 all allowed; 1 an object is refused, or --expect is not met; 2 unusable input or no answer.";
 
 int Unusable(const std::vector<std::string>& problems, Io& io) {
-  for (const std::string& problem : problems) io.err << Printable(problem) << "\n";
+  for (const std::string& problem : problems) io.err << PrintableLines(problem) << "\n";
   return kExitUnusable;
 }
 

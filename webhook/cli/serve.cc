@@ -49,6 +49,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 ended by a signal; 2 it cannot start (every reason is printed).";
 constexpr std::chrono::milliseconds kStopDeadline{5'000};
 constexpr int kMostThreads = 64;
+constexpr std::chrono::milliseconds kOperationsIdle{30'000};  // probes and scrapes come more often, or anew
 
 class SystemClock final : public Clock {
  public:
@@ -73,7 +74,12 @@ class BlockedSignals {
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals_, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // A signal that came while the server was stopping has had its way; unblocked, it would kill the process at the end.
+  ~BlockedSignals() {
+    while (Wait(std::chrono::milliseconds(0)) != 0) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
@@ -168,7 +174,7 @@ class Server {
     std::vector<Listener> listeners;
     listeners.push_back(Webhook());
     listeners.push_back(Operations());
-    auto engine = Engine::Start(std::move(listeners), threads);
+    auto engine = Engine::Start(std::move(listeners), threads, AuditJournal(*prepared_.audit, metrics_));
     if (!engine) return engine.error();
     engine_ = *std::move(engine);
     state_.engine = engine_.get();
@@ -206,7 +212,6 @@ class Server {
     WebhookDeps deps;
     deps.policy = &policy_;
     deps.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
-    deps.audit = prepared_.audit.get();
     deps.audit_mode = options_.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
@@ -232,6 +237,7 @@ class Server {
     deps.metrics = &metrics_;
     Listener listener;
     listener.name = "operations";
+    listener.limits.idle = kOperationsIdle;
     listener.address = prepared_.operations.address;
     listener.port = prepared_.operations.port;
     listener.routes = OperationsRoutes(std::move(deps));
@@ -255,8 +261,15 @@ class Server {
   std::unique_ptr<Engine> engine_;
 };
 
+std::string Describe(const ClusterSnapshot& snapshot) {
+  const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what; };
+  return "cluster: " + count(snapshot.classes.size(), "classes, ") + count(snapshot.namespaces.size(), "namespaces, ") +
+         count(snapshot.nodes.size(), "nodes, ") + count(snapshot.pods.size(), "pods, ") +
+         count(snapshot.quotas.size(), "quotas");
+}
+
 int CannotStart(const std::vector<std::string>& problems, Io& io) {
-  for (const std::string& problem : problems) io.err << "podium serve: " << Printable(problem) << "\n";
+  for (const std::string& problem : problems) io.err << "podium serve: " << PrintableLines(problem) << "\n";
   return kExitUnusable;
 }
 
@@ -267,6 +280,12 @@ int Run(const Options& options, Io& io) {
   if (!prepared.problems.empty()) return CannotStart(prepared.problems, io);
   Log log(options.log_form == "json" ? LogForm::kJson : LogForm::kPlain, LevelOf(options.log_level));
   for (const std::string& warning : prepared.policy.problems) log.Write(LogLevel::kWarning, warning);
+  if (prepared.snapshot == nullptr)
+    log.Write(LogLevel::kWarning,
+              "no cluster was given: the policy's ladder stands in for the cluster's classes, and namespaceLabels "
+              "match nothing");
+  else
+    log.Write(LogLevel::kInfo, Describe(*prepared.snapshot));
   if (const auto warning = ValidityWarning(*prepared.tls, io.now)) log.Write(LogLevel::kWarning, *warning);
   Server server(options, std::move(prepared), log);
   if (const Status started = server.Start(); !started) return CannotStart({started.error().message}, io);
@@ -292,7 +311,8 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--audit-mode", options->audit_mode, "strict: no answer without its audit line; relaxed: queued")
       ->capture_default_str()
       ->check(CLI::IsMember({"strict", "relaxed"}));
-  app.add_option("--namespace", options->own_namespace, "Podium's own namespace: never touched")->capture_default_str();
+  app.add_option("--own-namespace", options->own_namespace, "Podium's own namespace: never touched")
+      ->capture_default_str();
   app.add_option("--threads", options->threads, "Reactor threads (default: one for each core)")
       ->check(CLI::Range(1, kMostThreads));
   app.add_option("--drain", options->drain, "How long to serve on after the first signal")->capture_default_str();

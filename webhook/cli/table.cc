@@ -162,6 +162,15 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string PrintableLines(std::string_view text) {
+  std::string out;
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    out += Printable(text.substr(0, end)) + "\n";
+    text.remove_prefix(end + 1);
+  }
+  return out + Printable(text);
+}
+
 std::string ReportTable(const ReviewReport& report, const TableStyle& style) {
   const Row header = {"OBJECT", "NAMESPACE", "WORKLOAD TYPE", "CLASS", "GPUS", "VERDICT"};
   std::vector<Line> lines;

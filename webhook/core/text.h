@@ -1,6 +1,7 @@
 // Small text functions that several modules need: patterns, suggestions, dates.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,5 +31,8 @@ Result<TimePoint> ParseDate(std::string_view text);
 
 // True when `text` is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 bool IsUtf8(std::string_view text);
+
+// How many lines `text` ends: CountLines("a\nb\n") -> 2.
+std::size_t CountLines(std::string_view text);
 
 }  // namespace podium

@@ -8,6 +8,7 @@ namespace podium {
 RuleOutput CopyWorkloadTypeLabel(const RuleInput& in);
 RuleOutput InjectPriorityClass(const RuleInput& in);
 RuleOutput UnknownPriorityClass(const RuleInput& in);
+RuleOutput DisallowedPriorityClass(const RuleInput& in);
 RuleOutput InconsistentPriority(const RuleInput& in);
 RuleOutput MultiGpuPreemptible(const RuleInput& in);
 RuleOutput UnknownWorkloadType(const RuleInput& in);
@@ -49,6 +50,13 @@ std::vector<RuleRow> MakeCatalog() {
        {},
        UnknownPriorityClass,
        422},
+      {"disallowed-priority-class",
+       kValidate,
+       kPodTemplate,
+       Mode::kEnforce,
+       "a pod is about to be stored with a class that its workload type does not allow",
+       {},
+       DisallowedPriorityClass},
       {"inconsistent-priority",
        kValidate,
        kPodTemplate,

@@ -5,29 +5,11 @@
 // class is set" does not mean that anybody chose it, and a new class must take the two derived fields away. Source:
 // plugin/pkg/admission/priority/admission.go.
 #include "rules/catalog.h"
+#include "rules/chosen_class.h"
 #include "rules/wording.h"
 
 namespace podium {
 namespace {
-
-bool IsChosen(const RuleInput& in) {
-  if (!in.after->class_name) return false;
-  const PriorityClass* fallback = in.classes.GlobalDefault();
-  return fallback == nullptr || fallback->name != *in.after->class_name;
-}
-
-// The author's class stands. A class that does not exist is left for unknown-priority-class to refuse, and nobody takes
-// a system component's class away. `wanted` is null when the type's own class does not exist.
-bool ChoiceStands(const RuleInput& in, const PriorityClass* wanted) {
-  const PriorityClass* chosen = in.classes.Find(*in.after->class_name);
-  if (chosen == nullptr || wanted == nullptr || in.classes.TierOf(chosen->name) == Tier::kSystem) return true;
-  switch (in.workload_type->respect) {
-    case Respect::kUser: return true;
-    case Respect::kPolicy: return false;
-    case Respect::kCeiling: return chosen->value <= wanted->value;
-  }
-  return true;
-}
 
 std::string TypeName(const RuleInput& in) { return "workload type '" + in.workload_type->name + "'"; }
 
@@ -39,9 +21,9 @@ std::string MissingClass(const RuleInput& in) {
 }
 
 std::string AboveCeiling(const RuleInput& in, const PriorityClass& wanted) {
-  const PriorityClass* chosen = in.classes.Find(*in.after->class_name);
-  return "class '" + chosen->name + "' (" + std::to_string(chosen->value) + ") is above the ceiling of " +
-         TypeName(in) + "; replaced by '" + wanted.name + "' (" + std::to_string(wanted.value) + ")";
+  return "class " + Quote(*in.after->class_name) + " (" + std::to_string(*ValueOfClass(in)) +
+         ") is above the ceiling of " + TypeName(in) + "; replaced by '" + wanted.name + "' (" +
+         std::to_string(wanted.value) + ")";
 }
 
 using Value = std::optional<EditValue>;

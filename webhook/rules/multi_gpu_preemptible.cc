@@ -23,7 +23,12 @@ std::string Counted(std::int64_t count, const Unit& unit) {
   return "at most " + std::to_string(count) + " " + std::string(count == 1 ? unit.one : unit.many);
 }
 
-// Quantities of one resource over some containers, with the sum written out: "decode 1 + align 1".
+// A pod may have thousands of containers and of GPU resources; the message is for people, and is cut anyway. The
+// explanation must stay linear in the size of the pod: one review may not hold up the others.
+constexpr std::size_t kTermsShown = 8;
+constexpr std::size_t kResourcesShown = 3;
+
+// Quantities of one resource over some containers, with the sum written out: "decode 1 + align 1". Cheap to copy.
 class Sum {
  public:
   explicit Sum(const std::string& resource) : resource_(resource) {}
@@ -36,20 +41,19 @@ class Sum {
   void Add(std::string_view name, Quantity amount) {
     if (amount == Quantity()) return;
     total_ += amount;
-    terms_.push_back(std::string(name) + " " + FormatQuantity(amount));
+    if (++terms_ > kTermsShown) return;
+    text_ += (terms_ > 1 ? " + " : "") + std::string(name) + " " + FormatQuantity(amount);
   }
   [[nodiscard]] std::int64_t units() const { return total_.CeilUnits(); }
   [[nodiscard]] std::string Text() const {
-    constexpr std::size_t kShown = 8;
-    std::string out;
-    for (std::size_t i = 0; i < std::min(terms_.size(), kShown); ++i) out += (i > 0 ? " + " : "") + terms_[i];
-    return terms_.size() > kShown ? out + " + " + std::to_string(terms_.size() - kShown) + " more" : out;
+    return terms_ > kTermsShown ? text_ + " + " + std::to_string(terms_ - kTermsShown) + " more" : text_;
   }
 
  private:
   const std::string& resource_;
   Quantity total_;
-  std::vector<std::string> terms_;
+  std::size_t terms_ = 0;
+  std::string text_;
 };
 
 // Which containers the count comes from: all that run together, or the peak while the init containers run.
@@ -73,11 +77,13 @@ std::string Arithmetic(const PodSpec& spec, const GpuRequest& request) {
 // "2 nvidia.com/gpu (containers: decode 1 + align 1)"; several resources of one unit are joined.
 std::string Asked(const RuleInput& in, GpuUnit unit) {
   std::string out;
+  std::size_t resources = 0;
   for (const GpuRequest& request : *in.gpus) {
-    if (request.unit != unit) continue;
+    if (request.unit != unit || ++resources > kResourcesShown) continue;
     if (!out.empty()) out += " and ";
     out += std::to_string(request.count) + " " + request.resource + " (" + Arithmetic(in.pod->spec, request) + ")";
   }
+  if (resources > kResourcesShown) out += " and " + std::to_string(resources - kResourcesShown) + " more GPU resources";
   return out;
 }
 

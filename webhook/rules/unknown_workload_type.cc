@@ -26,9 +26,11 @@ bool ToldBefore(const RuleInput& in) {
 RuleOutput UnknownWorkloadType(const RuleInput& in) {
   const std::string* label = WorkloadTypeLabel(in.request, *in.pod);
   if (label == nullptr) return {};
+  const std::vector<WorkloadType>& types = in.policy.workload_types;
+  const bool known = std::any_of(types.begin(), types.end(), [&](const auto& type) { return type.name == *label; });
+  if (known || ToldBefore(in)) return {};
   std::vector<std::string_view> names;
-  for (const WorkloadType& type : in.policy.workload_types) names.emplace_back(type.name);
-  if (std::find(names.begin(), names.end(), *label) != names.end() || ToldBefore(in)) return {};
+  for (const WorkloadType& type : types) names.emplace_back(type.name);
   const std::string field = "metadata.labels[" + std::string(kWorkloadTypeLabel) + "]";
   RuleOutput out;
   out.AddFinding(OnTemplate(*in.pod, label) ? FieldPath(*in.pod, field) : field,

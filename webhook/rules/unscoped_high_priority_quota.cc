@@ -5,8 +5,8 @@
 // every class made later, Exists takes every class, and `scopes: [PriorityClass]` is Exists in another spelling.
 #include <algorithm>
 
-#include "core/text.h"
 #include "rules/catalog.h"
+#include "rules/high_classes.h"
 #include "rules/quota_keys.h"
 #include "rules/wording.h"
 
@@ -19,37 +19,6 @@ bool IsMarkedHigh(const RuleInput& in) {
   const Labels& labels = in.request.object->metadata.labels;
   const auto tier = labels.find("podium.gpu/tier");
   return tier != labels.end() && tier->second == "high-priority";
-}
-
-// --- may this namespace hold a high class? --------------------------------------------------------------------------
-
-bool NamespaceLabelsExclude(const RuleInput& in, const Labels& wanted) {
-  if (wanted.empty() || in.snapshot == nullptr) return false;
-  const auto known = in.snapshot->namespaces.find(in.request.namespace_name);
-  if (known == in.snapshot->namespaces.end()) return false;  // not known is not excluded
-  return !std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    const auto found = known->second.labels.find(label.first);
-    return found != known->second.labels.end() && (label.second == "*" || label.second == found->second);
-  });
-}
-
-bool Excludes(const RuleInput& in, const MatchClause& clause) {
-  const bool by_name =
-      !clause.namespaces.empty() &&
-      std::none_of(clause.namespaces.begin(), clause.namespaces.end(),
-                   [&](const std::string& pattern) { return MatchesPattern(pattern, in.request.namespace_name); });
-  return by_name || NamespaceLabelsExclude(in, clause.namespace_labels);
-}
-
-// The first workload type that gives a high class to pods of this namespace, or null.
-const WorkloadType* HighTypeHere(const RuleInput& in) {
-  for (const WorkloadType& type : in.policy.workload_types) {
-    if (in.classes.TierOf(type.priority_class) != Tier::kHigh) continue;
-    const bool possible =
-        std::any_of(type.any.begin(), type.any.end(), [&](const MatchClause& clause) { return !Excludes(in, clause); });
-    if (possible) return &type;
-  }
-  return nullptr;
 }
 
 // --- the scope ------------------------------------------------------------------------------------------------------
@@ -100,15 +69,13 @@ RuleOutput UnscopedHighPriorityQuota(const RuleInput& in) {
   const std::string granted = Granted(GpuQuotaKeys(in));
   if (granted.empty()) return {};
   const bool marked = IsMarkedHigh(in);
-  const WorkloadType* type = HighTypeHere(in);
-  if (!marked && type == nullptr) return {};
+  const std::string user = marked ? std::string() : WhoMayBeHigh(in);
+  if (!marked && user.empty()) return {};
   const Quota& quota = *in.request.object->quota;
   const bool scoped = std::any_of(quota.scope_selector.begin(), quota.scope_selector.end(),
                                   [&](const QuotaScopeExpression& scope) { return SinglesOut(in, scope, marked); });
   if (scoped) return {};
-  const std::string why =
-      marked ? "is marked high-priority"
-             : "can be used by workload type '" + type->name + "' (class '" + type->priority_class + "')";
+  const std::string why = marked ? "is marked high-priority" : "can be used by " + user;
   RuleOutput out;
   out.AddFinding("spec.scopeSelector", "quota " + Quote(in.request.DisplayName()) + " grants " + granted + " and " +
                                            why + ", but " + WhatIsWrong(in, quota) + "; " + Fix(in));

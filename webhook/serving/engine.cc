@@ -24,13 +24,13 @@ using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
 constexpr int kBacklog = 1024;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
-std::string Endpoint(const Listener& listener) {
+std::string AddressOf(const Listener& listener) {
   const bool v6 = listener.address.find(':') != std::string::npos;
   return (v6 ? "[" + listener.address + "]" : listener.address) + ":" + std::to_string(listener.port);
 }
 
 Error BindError(const Listener& listener, const error_code& error) {
-  const std::string where = "listener " + listener.name + ": " + Endpoint(listener);
+  const std::string where = "listener " + listener.name + ": " + AddressOf(listener);
   if (error == asio::error::address_in_use)
     return {ErrorKind::kConflict, where + " is in use by another process; stop it or choose another port"};
   if (error == asio::error::access_denied)
@@ -43,7 +43,8 @@ std::chrono::milliseconds SweepPeriod(const std::vector<Listener>& listeners) {
   std::chrono::milliseconds shortest{1'000};
   for (const Listener& listener : listeners) {
     const EngineLimits& limits = listener.limits;
-    shortest = std::min({shortest, limits.handshake, limits.idle, limits.head, limits.body, limits.write, limits.shutdown});
+    shortest =
+        std::min({shortest, limits.handshake, limits.idle, limits.head, limits.body, limits.write, limits.shutdown});
   }
   return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
 }
@@ -108,7 +109,7 @@ class SignalsBlocked {
 
 class AsioEngine final : public Engine {
  public:
-  AsioEngine(std::vector<Listener> listeners, int threads);
+  AsioEngine(std::vector<Listener> listeners, int threads, Journal journal);
   ~AsioEngine() override { Stop(std::chrono::milliseconds(0)); }
 
   Status Open();
@@ -130,6 +131,7 @@ class AsioEngine final : public Engine {
 
   std::atomic<bool> draining_{false};
   std::atomic<bool> stopped_{false};
+  const Journal journal_;
   std::vector<std::unique_ptr<Reactor>> reactors_;
   std::vector<std::unique_ptr<Door>> doors_;  // on reactor 0, so they go before it
   std::size_t turn_ = 0;                      // touched by reactor 0 only
@@ -139,9 +141,9 @@ class AsioEngine final : public Engine {
   std::vector<std::thread> threads_;
 };
 
-AsioEngine::AsioEngine(std::vector<Listener> listeners, int threads) {
+AsioEngine::AsioEngine(std::vector<Listener> listeners, int threads, Journal journal) : journal_(std::move(journal)) {
   const std::chrono::milliseconds period = SweepPeriod(listeners);
-  for (int i = 0; i < threads; ++i) reactors_.push_back(std::make_unique<Reactor>(draining_, period));
+  for (int i = 0; i < threads; ++i) reactors_.push_back(std::make_unique<Reactor>(draining_, period, journal_));
   for (Listener& listener : listeners)
     doors_.push_back(std::make_unique<Door>(reactors_.front()->io, std::move(listener)));
 }
@@ -181,7 +183,10 @@ void AsioEngine::RunReactor(Reactor& reactor) {
       spdlog::error("a reactor caught: {}", failure.what());
     }
   }
+  // Cut by the deadline: what has been decided is recorded and answered, for as far as the sockets take it at once.
+  reactor.EndTurn();
   reactor.CloseAll();
+  reactor.EndTurn();  // of requests that came right behind those answers: recorded, though nobody is there any more
   {
     const std::lock_guard lock(mutex_);
     --running_;
@@ -209,7 +214,7 @@ void AsioEngine::OnAccept(Door& door, Reactor& reactor, const error_code& error,
 
 // Out of descriptors or memory: the connection stays in the queue and the error would repeat at once and for ever.
 void AsioEngine::RetryAccept(Door& door, const error_code& error) {
-  spdlog::warn("listener {}: accept failed: {}; trying again in 100 ms", door.state.config.name, error.message());
+  LogFailure("listener " + door.state.config.name, ("accept: " + error.message()).c_str());
   door.retry.expires_after(kAcceptRetry);
   door.retry.async_wait([this, &door](const error_code& cancelled) {
     if (!cancelled && door.acceptor.is_open()) Accept(door);
@@ -219,15 +224,16 @@ void AsioEngine::RetryAccept(Door& door, const error_code& error) {
 void AsioEngine::Admit(Door& door, Reactor& reactor, Socket socket) {
   Count(reactors_.front()->counters.accepted);
   error_code error;
-  if (door.state.open.fetch_add(1, std::memory_order_relaxed) >= door.state.config.limits.connections) {
-    door.state.open.fetch_sub(1, std::memory_order_relaxed);
-    Count(reactors_.front()->counters.refused);
-    return;  // the socket's destructor closes it
-  }
+  const bool full = door.state.open.fetch_add(1, std::memory_order_relaxed) >= door.state.config.limits.connections;
+  if (full) Count(reactors_.front()->counters.refused);
   socket.set_option(tcp::no_delay(true), error);
   socket.non_blocking(true, error);
   // One task for the other thread: the session, which lives there and nowhere else.
-  asio::dispatch(reactor.io, [&door, &reactor, socket = std::move(socket)]() mutable {
+  asio::dispatch(reactor.io, [&door, &reactor, full, socket = std::move(socket)]() mutable {
+    if (full && !reactor.MakeRoom(door.state)) {
+      door.state.open.fetch_sub(1, std::memory_order_relaxed);
+      return;  // the socket's destructor closes it
+    }
     OpenSession(door.state, reactor, std::move(socket));
   });
 }
@@ -285,12 +291,12 @@ EngineCounters AsioEngine::counters() const {
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::Start(std::vector<Listener> listeners, int threads) {
+Result<std::unique_ptr<Engine>> Engine::Start(std::vector<Listener> listeners, int threads, Journal journal) {
   if (threads < 1 || listeners.empty())
     return Error{ErrorKind::kInvalidInput, "the engine wants at least one listener and one thread"};
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes with write(): a peer that went away must be an error, not the end
   try {
-    auto engine = std::make_unique<AsioEngine>(std::move(listeners), threads);
+    auto engine = std::make_unique<AsioEngine>(std::move(listeners), threads, std::move(journal));
     if (Status opened = engine->Open(); !opened) return opened.error();
     if (Status started = engine->StartThreads(); !started) return started.error();
     return std::unique_ptr<Engine>(std::move(engine));

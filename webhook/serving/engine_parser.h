@@ -1,7 +1,7 @@
 // Private to engine.cc: the head of a request through Beast's parser. Boost may be included here.
 //
 // basic_parser and not request_parser: it checks the same grammar but calls back with views instead of building a
-// container of fields (measured: docs/adr/0002-serving-engine.md).
+// container of fields.
 #pragma once
 
 #define BOOST_BEAST_USE_STD_STRING_VIEW

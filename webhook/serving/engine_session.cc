@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "serving/engine_parser.h"
@@ -14,15 +15,6 @@ namespace {
 constexpr std::size_t kFirstInputBytes = 16 << 10;  // one TLS record; a usual review with its head fits
 constexpr int kStepsPerTurn = 64;                   // about 16 requests, then the neighbours have their turn
 
-// A handler that fails on every request must not fill the disk with its complaint.
-void LogHandlerFailure(std::string_view path, const char* what) {
-  static std::atomic<std::int64_t> next_at{0};
-  const std::int64_t now = SteadyClock::now().time_since_epoch() / std::chrono::seconds(1);
-  std::int64_t due = next_at.load(std::memory_order_relaxed);
-  if (now < due || !next_at.compare_exchange_strong(due, now + 10)) return;
-  spdlog::error("a handler failed on {}: {} (answered 500; said at most once in 10 s)", path, what);
-}
-
 std::string PeerOf(const Socket& socket) {
   boost::system::error_code error;
   const asio::ip::tcp::endpoint endpoint = socket.remote_endpoint(error);
@@ -32,38 +24,6 @@ std::string PeerOf(const Socket& socket) {
 }
 
 }  // namespace
-
-// --- Reactor --------------------------------------------------------------------------------------------------------
-
-void Reactor::Add(Session& session) {
-  session.position = sessions.insert(sessions.end(), &session);
-  if (sessions.size() == 1) Sweep();
-}
-
-void Reactor::Remove(Session& session) {
-  sessions.erase(session.position);
-  if (sessions.empty()) sweep.cancel();
-}
-
-void Reactor::Sweep() {
-  sweep.expires_after(sweep_period);
-  sweep.async_wait([this](boost::system::error_code error) {
-    if (error || sessions.empty()) return;
-    const SteadyClock::time_point now = SteadyClock::now();
-    for (auto next = sessions.begin(); next != sessions.end();) (*next++)->OnSweep(now);  // may remove itself
-    if (!sessions.empty()) Sweep();
-  });
-}
-
-void Reactor::BeginStop() {
-  stopping = true;
-  for (auto next = sessions.begin(); next != sessions.end();) (*next++)->OnStop();
-  work.reset();
-}
-
-void Reactor::CloseAll() {
-  while (!sessions.empty()) sessions.front()->Close();
-}
 
 // --- Session: life --------------------------------------------------------------------------------------------------
 
@@ -95,7 +55,7 @@ void Session::Close() {
 }
 
 void Session::OnSweep(SteadyClock::time_point now) {
-  if (now < deadline_) return;
+  if (now < deadline_ || phase_ == Phase::kJournal) return;  // that phase ends with the turn
   const auto self = shared_from_this();
   now_ = now;
   try {
@@ -116,6 +76,11 @@ void Session::OnDeadline() {
   Close();
 }
 
+bool Session::IsSilentOn(const ListenerState& listener) const {
+  const bool waits = phase_ == Phase::kHandshake || phase_ == Phase::kIdle || phase_ == Phase::kHead;
+  return &listener_ == &listener && served_ == 0 && waits;
+}
+
 // A connection that has been served and is idle goes at once, unless its next request is here already; one that never
 // was served may just have been opened by a client that knows of no drain, and gets a moment to ask.
 void Session::OnStop() {
@@ -124,6 +89,19 @@ void Session::OnStop() {
   if (phase_ != Phase::kIdle) return;
   readable_ = true;
   Run();
+}
+
+void Session::OnJournaled(std::size_t kept_bytes) {
+  try {
+    const auto answer = std::exchange(answer_, nullptr);
+    const HttpResponse response = Guard([&] { return answer(entry_end_ <= kept_bytes); });
+    if (closed_) return;
+    now_ = SteadyClock::now();
+    Reply(response);
+    TakeSteps();
+  } catch (const std::exception&) {  // no memory
+    Close();
+  }
 }
 
 // --- Session: turns -------------------------------------------------------------------------------------------------
@@ -144,6 +122,7 @@ void Session::TakeSteps() {
       case Next::kAgain: continue;
       case Next::kWaitRead: return Wait(Socket::wait_read, waiting_read_);
       case Next::kWaitWrite: return Wait(Socket::wait_write, waiting_write_);
+      case Next::kWaitJournal: return;  // OnJournaled() goes on
       case Next::kClose: return Close();
     }
   }
@@ -156,6 +135,7 @@ Session::Next Session::Step() {
     case Phase::kIdle: return StepIdle();
     case Phase::kHead: return StepHead();
     case Phase::kBody: return StepBody();
+    case Phase::kJournal: return Next::kWaitJournal;
     case Phase::kWrite: return StepWrite();
     case Phase::kLinger: return StepLinger();
   }
@@ -183,9 +163,10 @@ std::chrono::milliseconds Session::LimitOf(Phase phase) const {
   const EngineLimits& limits = listener_.config.limits;
   switch (phase) {
     case Phase::kHandshake: return limits.handshake;
-    case Phase::kIdle: return limits.idle;
+    case Phase::kIdle: return served_ == 0 ? limits.first_request : limits.idle;
     case Phase::kHead: return limits.head;
     case Phase::kBody: return limits.body;
+    case Phase::kJournal: break;  // has none
     case Phase::kWrite: return limits.write;
     case Phase::kLinger: return limits.shutdown;
   }
@@ -245,7 +226,8 @@ Session::Next Session::StepHead() {
   searched_ = data.size();
   const std::size_t head_bytes = end == std::string_view::npos ? data.size() : end + 4;
   if (head_bytes > limits.head_bytes)
-    return Reject(ErrorResponse(431, "the head of the request is larger than " + std::to_string(limits.head_bytes) + " bytes"));
+    return Reject(
+        ErrorResponse(431, "the head of the request is larger than " + std::to_string(limits.head_bytes) + " bytes"));
   if (!data.empty() && !MayBeginRequest(data.front()))
     return Reject(ErrorResponse(400, "this does not begin like an HTTP request"));
   if (end == std::string_view::npos) return Fill(limits.head_bytes + 1);
@@ -274,9 +256,18 @@ Session::Next Session::Accept(AcceptedHead head) {
 Session::Next Session::StepBody() {
   if (in_.size() < request_.body_bytes) return Fill(request_.body_bytes);
   Count(reactor_.counters.requests);
-  const HttpResponse response = Invoke();
+  auto answer = Invoke();
   in_.Consume(request_.body_bytes);
-  return Reply(response);
+  if (auto* journaled = std::get_if<JournaledAnswer>(&answer)) return Defer(std::move(*journaled));
+  return Reply(std::get<HttpResponse>(answer));
+}
+
+Session::Next Session::Defer(JournaledAnswer answer) {
+  answer_ = std::move(answer.answer);
+  phase_ = Phase::kJournal;
+  entry_end_ = std::numeric_limits<std::size_t>::max();  // not kept, should there be no memory for it
+  entry_end_ = reactor_.AddEntry(answer.entry, shared_from_this());
+  return Next::kWaitJournal;
 }
 
 // Reads once, into a buffer that grows towards `wanted` bytes as they really arrive.
@@ -308,19 +299,25 @@ void Session::ReleaseInput() {
   listener_.bytes_in_flight.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
 }
 
-HttpResponse Session::Invoke() {
+std::variant<HttpResponse, JournaledAnswer> Session::Invoke() {
   const Route& route = *request_.route;
   const HttpRequest request{.method = route.method,
                             .path = route.path,
                             .query = request_.query,
                             .body = in_.data().substr(0, request_.body_bytes),
                             .peer = peer_};
+  return Guard([&] { return route.handler(request); });
+}
+
+// What a handler gives, or 500 when it throws.
+template <typename Callback>
+std::invoke_result_t<Callback> Session::Guard(const Callback& callback) {
   try {
-    return route.handler(request);
+    return callback();
   } catch (const std::exception& failure) {
-    LogHandlerFailure(route.path, failure.what());
+    LogFailure(request_.route->path, failure.what());
   } catch (...) {
-    LogHandlerFailure(route.path, "something that is no std::exception");
+    LogFailure(request_.route->path, "something that is no std::exception");
   }
   keep_ = false;
   return ErrorResponse(500, "internal error; the server's log says more");

@@ -9,9 +9,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "serving/engine.h"
 #include "serving/head.h"
@@ -50,17 +53,28 @@ struct alignas(64) ReactorCounters {
 
 inline void Count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
+// What fails on every request must not fill the disk with its complaint: one line in 10 s.
+void LogFailure(std::string_view where, const char* what);
+
 // One thread's loop and the connections that live on it. Everything but the counters and `io` belongs to that thread.
 struct Reactor {
-  Reactor(const std::atomic<bool>& drain, std::chrono::milliseconds period) : draining(drain), sweep_period(period) {}
+  Reactor(const std::atomic<bool>& drain, std::chrono::milliseconds period, const Journal& of_engine)
+      : draining(drain), sweep_period(period), journal(of_engine) {}
 
   void Add(Session& session);
   void Remove(Session& session);
   void BeginStop();
   void CloseAll();
+  // Closes the oldest connection of `listener` that never sent a request. False: there is none on this reactor.
+  bool MakeRoom(const ListenerState& listener);
+  // Takes `entry` for the journal and returns where it ends among the entries of this turn. When the turn ends,
+  // `session` is told whether the journal has it.
+  std::size_t AddEntry(std::string_view entry, std::shared_ptr<Session> session);
+  void EndTurn();
 
   const std::atomic<bool>& draining;
   const std::chrono::milliseconds sweep_period;
+  const Journal& journal;
   ReactorCounters counters;
   bool stopping = false;
   std::list<Session*> sessions;
@@ -70,6 +84,10 @@ struct Reactor {
 
  private:
   void Sweep();
+  std::size_t AskJournal() const;
+
+  std::string entries_;                             // of this turn
+  std::vector<std::shared_ptr<Session>> deferred_;  // sessions whose answers wait for them
 };
 
 // One connection as a state machine on a non-blocking socket: Run() takes steps until a step has to wait. Its deadline
@@ -85,14 +103,18 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Start();
   void OnSweep(SteadyClock::time_point now);
+  // Belongs to `listener` and has sent no whole head of a request yet.
+  [[nodiscard]] bool IsSilentOn(const ListenerState& listener) const;
   void OnStop();
+  // The end of the turn in which the handler gave an entry: the journal keeps so many bytes of that turn's entries.
+  void OnJournaled(std::size_t kept_bytes);
   void Close();
 
   std::list<Session*>::iterator position;  // the reactor's
 
  private:
-  enum class Phase { kHandshake, kIdle, kHead, kBody, kWrite, kLinger };
-  enum class Next { kAgain, kWaitRead, kWaitWrite, kClose };
+  enum class Phase { kHandshake, kIdle, kHead, kBody, kJournal, kWrite, kLinger };
+  enum class Next { kAgain, kWaitRead, kWaitWrite, kWaitJournal, kClose };
 
   void Run();
   void TakeSteps();
@@ -113,7 +135,10 @@ class Session : public std::enable_shared_from_this<Session> {
   Next Accept(AcceptedHead head);
   Next Reject(const HttpResponse& response);
   Next Reply(const HttpResponse& response);
-  HttpResponse Invoke();
+  Next Defer(JournaledAnswer answer);
+  std::variant<HttpResponse, JournaledAnswer> Invoke();
+  template <typename Callback>
+  std::invoke_result_t<Callback> Guard(const Callback& callback);
   void Wait(Socket::wait_type type, bool& waiting);
   void OnDeadline();
 
@@ -126,15 +151,17 @@ class Session : public std::enable_shared_from_this<Session> {
   SteadyClock::time_point now_{};  // of the current turn
   SteadyClock::time_point deadline_{};
   InputBuffer in_;
-  std::size_t charged_ = 0;     // of bytes_in_flight
-  std::size_t searched_ = 0;    // so far of the data for the end of the head
-  AcceptedHead request_;        // from the head until the answer
+  std::size_t charged_ = 0;                   // of bytes_in_flight
+  std::size_t searched_ = 0;                  // so far of the data for the end of the head
+  AcceptedHead request_;                      // from the head until the answer
+  std::function<HttpResponse(bool)> answer_;  // while the journal has not been asked
+  std::size_t entry_end_ = 0;                 // where its entry ends among those of the turn
   bool http11_ = true;
-  bool keep_ = true;            // the connection, after this answer
+  bool keep_ = true;  // the connection, after this answer
   std::string out_;
   std::size_t written_ = 0;
-  std::uint64_t served_ = 0;    // answers sent
-  bool readable_ = false;       // the socket said so since the last answer
+  std::uint64_t served_ = 0;  // answers sent
+  bool readable_ = false;     // the socket said so since the last answer
   bool waiting_read_ = false;
   bool waiting_write_ = false;
   bool closed_ = false;

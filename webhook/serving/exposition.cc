@@ -6,8 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <iterator>
+#include <limits>
 #include <sstream>
 
 #include "serving/metrics.h"
@@ -77,10 +77,9 @@ void ReadRequests(const Scrape& to) {
         const bool unknown = operation == Metrics::kOperations - 1;
         const bool unreadable = outcome == static_cast<std::size_t>(ReviewOutcome::kUnreadable);
         if (unknown != unreadable) continue;  // cannot happen: no sample rather than a row of zeros
-        to.Value(to.metrics.Of(endpoint).requests[operation][outcome],
-                 {{"endpoint", Text(ToString(endpoint))},
-                  {"operation", Text(kOperationNames[operation])},
-                  {"verdict", Text(kOutcomeNames[outcome])}});
+        to.Value(to.metrics.Of(endpoint).requests[operation][outcome], {{"endpoint", Text(ToString(endpoint))},
+                                                                        {"operation", Text(kOperationNames[operation])},
+                                                                        {"verdict", Text(kOutcomeNames[outcome])}});
       }
 }
 
@@ -164,7 +163,9 @@ void ReadResidentMemory(const Scrape& to) {
 void ReadCpu(const Scrape& to) {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return;
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
   to.Value(seconds(usage.ru_utime) + seconds(usage.ru_stime));
 }
 

@@ -43,7 +43,8 @@ struct AcceptedHead {
 // A request that is answered by the engine itself; the connection is closed after it.
 using HeadVerdict = std::variant<AcceptedHead, HttpResponse>;
 
-// False for a first byte that no method begins with: a TLS hello on a plain port need not wait for the end of its "head".
+// False for a first byte that no method begins with: a TLS hello on a plain port need not wait for the end of its
+// "head".
 bool MayBeginRequest(char first);
 
 HeadVerdict JudgeHead(const RequestHead& head, const std::vector<Route>& routes, const EngineLimits& limits);

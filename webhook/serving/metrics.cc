@@ -76,11 +76,11 @@ DurationHistogram::Values DurationHistogram::Read() const {
 
 // --- Metrics --------------------------------------------------------------------------------------------------------
 
-void Metrics::ObserveReview(Endpoint endpoint, const AdmissionRequest& request, const Decision& decision,
+void Metrics::ObserveReview(Endpoint endpoint, Operation operation, const Decision& decision,
                             std::chrono::nanoseconds duration) {
   PerEndpoint& of = endpoints_[static_cast<std::size_t>(endpoint)];
   const ReviewOutcome outcome = decision.verdict == Verdict::kAllow ? ReviewOutcome::kAllowed : ReviewOutcome::kRefused;
-  Increment(of.requests[static_cast<std::size_t>(request.operation)][static_cast<std::size_t>(outcome)]);
+  Increment(of.requests[static_cast<std::size_t>(operation)][static_cast<std::size_t>(outcome)]);
   of.duration.Observe(duration);
   Increment(skipped_[static_cast<std::size_t>(decision.skipped)]);
   if (decision.internal_error) Increment(internal_errors_);
@@ -95,6 +95,8 @@ void Metrics::ObserveUnreadable(Endpoint endpoint) {
   Increment(endpoints_[static_cast<std::size_t>(endpoint)].requests[kUnknownOperation][outcome]);
 }
 
-void Metrics::ObserveAudit(AuditResult result) { Increment(audit_[static_cast<std::size_t>(result)]); }
+void Metrics::ObserveAudit(AuditResult result, std::uint64_t lines) {
+  audit_[static_cast<std::size_t>(result)].fetch_add(lines, std::memory_order_relaxed);
+}
 
 }  // namespace podium

@@ -1,4 +1,5 @@
-// Podium's own metrics: one table of rows (metrics.cc; documented in docs/metrics.md), cheap to update, read at a scrape.
+// Podium's own metrics: one table of rows (metrics.cc; documented in docs/metrics.md), cheap to update, read at a
+// scrape.
 #pragma once
 
 #include <array>
@@ -39,8 +40,8 @@ class LabelledCounter {
   };
   std::atomic<std::uint64_t>& Find(std::string_view label);
 
-  Mutex mutex_;                               // taken to append a slot
-  std::array<Slot, kCapacity> slots_;         // those below used_ never change their label
+  Mutex mutex_;                        // taken to append a slot
+  std::array<Slot, kCapacity> slots_;  // those below used_ never change their label
   std::atomic<std::size_t> used_{0};
   std::atomic<std::uint64_t> other_{0};
 };
@@ -73,10 +74,10 @@ class Metrics {
   Metrics() = default;
 
   // A review that was decided, and how long that took from its bytes to the answer's.
-  void ObserveReview(Endpoint endpoint, const AdmissionRequest& request, const Decision& decision,
+  void ObserveReview(Endpoint endpoint, Operation operation, const Decision& decision,
                      std::chrono::nanoseconds duration);
   void ObserveUnreadable(Endpoint endpoint);
-  void ObserveAudit(AuditResult result);
+  void ObserveAudit(AuditResult result, std::uint64_t lines);
 
   static constexpr std::size_t kOperations = 5;  // CREATE, UPDATE, DELETE, CONNECT, unknown (unreadable)
   static constexpr std::size_t kOutcomes = 3;
@@ -85,7 +86,9 @@ class Metrics {
     std::array<std::array<std::atomic<std::uint64_t>, kOutcomes>, kOperations> requests{};
     DurationHistogram duration;
   };
-  [[nodiscard]] const PerEndpoint& Of(Endpoint endpoint) const { return endpoints_[static_cast<std::size_t>(endpoint)]; }
+  [[nodiscard]] const PerEndpoint& Of(Endpoint endpoint) const {
+    return endpoints_[static_cast<std::size_t>(endpoint)];
+  }
 
   // Read by the table of metrics.
   [[nodiscard]] const LabelledCounter& findings() const { return findings_; }  // "rule/mode"

@@ -40,10 +40,8 @@ Problem CheckSnapshot(const OperationsDeps& deps) {
 }
 
 constexpr Check kLiveChecks[] = {{"serving", CheckServing}};
-constexpr Check kReadyChecks[] = {{"serving", CheckServing},
-                                  {"not-draining", CheckDraining},
-                                  {"policy", CheckPolicy},
-                                  {"snapshot", CheckSnapshot}};
+constexpr Check kReadyChecks[] = {
+    {"serving", CheckServing}, {"not-draining", CheckDraining}, {"policy", CheckPolicy}, {"snapshot", CheckSnapshot}};
 
 enum class Detail { kOnFailure, kAlways };
 
@@ -58,7 +56,8 @@ bool AsksForDetail(std::string_view query) {
 }
 
 // The form of the API server's own health endpoints: "[+]policy ok", "[-]policy failed: ...".
-HttpResponse RunChecks(std::string_view name, std::span<const Check> checks, const OperationsDeps& deps, Detail detail) {
+HttpResponse RunChecks(std::string_view name, std::span<const Check> checks, const OperationsDeps& deps,
+                       Detail detail) {
   HttpResponse response;
   response.content_type = kText;
   bool healthy = true;

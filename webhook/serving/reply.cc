@@ -48,11 +48,11 @@ std::string_view DateField() {
   if (now == formatted_at) return {text.data(), length};
   std::tm utc{};
   gmtime_r(&now, &utc);
-  const int written = std::snprintf(text.data(), text.size(), "Date: %s, %02u %s %04u %02u:%02u:%02u GMT\r\n",
-                                    kDays[utc.tm_wday], static_cast<unsigned>(utc.tm_mday) % 100, kMonths[utc.tm_mon],
-                                    static_cast<unsigned>(utc.tm_year + 1900) % 10'000,
-                                    static_cast<unsigned>(utc.tm_hour) % 100, static_cast<unsigned>(utc.tm_min) % 100,
-                                    static_cast<unsigned>(utc.tm_sec) % 100);
+  const int written =
+      std::snprintf(text.data(), text.size(), "Date: %s, %02u %s %04u %02u:%02u:%02u GMT\r\n", kDays[utc.tm_wday],
+                    static_cast<unsigned>(utc.tm_mday) % 100, kMonths[utc.tm_mon],
+                    static_cast<unsigned>(utc.tm_year + 1900) % 10'000, static_cast<unsigned>(utc.tm_hour) % 100,
+                    static_cast<unsigned>(utc.tm_min) % 100, static_cast<unsigned>(utc.tm_sec) % 100);
   length = static_cast<std::size_t>(written);
   formatted_at = now;
   return {text.data(), length};

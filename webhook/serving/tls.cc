@@ -53,7 +53,9 @@ Result<std::string> ReadPem(const std::string& path) {
   return text;
 }
 
-BioPtr MemoryBio(const std::string& text) { return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+BioPtr MemoryBio(const std::string& text) {
+  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
 
 // OpenSSL would ask on the terminal. The marker makes the reason recognisable.
 int RefusePassphrase(char*, int, int, void* asked) {
@@ -67,7 +69,8 @@ Result<KeyPtr> ParseKey(const std::string& path, const std::string& text) {
   KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, RefusePassphrase, &encrypted));
   if (key) return key;
   const std::string reason = OpenSslReason();
-  if (encrypted) return Error{ErrorKind::kInvalidInput, path + ": the private key is encrypted; an unencrypted one is expected"};
+  if (encrypted)
+    return Error{ErrorKind::kInvalidInput, path + ": the private key is encrypted; an unencrypted one is expected"};
   return Error{ErrorKind::kInvalidInput, path + ": no private key in PEM form (BEGIN PRIVATE KEY) found; " + reason};
 }
 
@@ -86,7 +89,8 @@ Status AddChain(SSL_CTX* context, const std::string& path, BIO* bio) {
     (void)issuer.release();  // owned by the context now
   }
   const bool end_of_file = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (!end_of_file) return Error{ErrorKind::kInvalidInput, path + ": a certificate of the chain is damaged; " + OpenSslReason()};
+  if (!end_of_file)
+    return Error{ErrorKind::kInvalidInput, path + ": a certificate of the chain is damaged; " + OpenSslReason()};
   ERR_clear_error();
   return {};
 }
@@ -110,8 +114,8 @@ bool Configure(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context,
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context, 1);  // one recv() for a record instead of two
   SSL_CTX_set_alpn_select_cb(context, ChooseProtocol, nullptr);
   return SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "admission/codec.h"
 #include "audit/record.h"
+#include "core/text.h"
 #include "serving/head.h"
 
 namespace podium {
@@ -23,50 +25,61 @@ void RefuseUnrecorded(Decision& decision) {
   decision.warnings.clear();
 }
 
+// What was decided, until it is known whether that is recorded.
+struct Decided {
+  Endpoint endpoint = Endpoint::kMutate;
+  Operation operation = Operation::kCreate;
+  Decision decision;
+  SteadyClock::time_point began;
+};
+
 class Webhook {
  public:
   explicit Webhook(WebhookDeps deps) : deps_(std::move(deps)) {}
 
-  HttpResponse Handle(Endpoint endpoint, const HttpRequest& http);
+  std::variant<HttpResponse, JournaledAnswer> Handle(Endpoint endpoint, const HttpRequest& http);
 
  private:
-  Status Record(const AdmissionRequest& request, const Decision& decision, const AuditContext& audit);
+  HttpResponse Answer(Decided& decided, bool recorded) const;
 
   const WebhookDeps deps_;
   std::atomic<std::uint64_t> sequence_{0};
 };
 
-HttpResponse Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
+std::variant<HttpResponse, JournaledAnswer> Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
   thread_local ReviewDecoder decoder;
   const SteadyClock::time_point began = SteadyClock::now();
   const std::shared_ptr<const Policy> policy = deps_.policy->Load();
   if (!policy) return OverloadedResponse("no policy is loaded yet; try again");
-  const Result<AdmissionRequest> request = decoder.Decode(http.body);
+  Result<AdmissionRequest> request = decoder.Decode(http.body);
   if (!request) {
     deps_.metrics->ObserveUnreadable(endpoint);
     return ErrorResponse(400, request.error().message);
   }
+  request->endpoint = endpoint;
   const auto snapshot = deps_.snapshots == nullptr ? nullptr : deps_.snapshots->Current();
   const TimePoint now = deps_.clock->Now();
-  Decision decision = Decide(*request, *policy, snapshot.get(), deps_.decide, now);
-  const Status recorded = Record(*request, decision,
-                                 {.at = now,
-                                  .sequence = 1 + sequence_.fetch_add(1, std::memory_order_relaxed),
-                                  .instance = deps_.instance,
-                                  .endpoint = ToString(endpoint),
-                                  .peer = http.peer,
-                                  .duration = SteadyClock::now() - began});
-  if (!recorded && deps_.audit_mode == AuditMode::kStrict) RefuseUnrecorded(decision);
-  HttpResponse response;
-  response.body = EncodeReview(decision, endpoint);
-  deps_.metrics->ObserveReview(endpoint, *request, decision, SteadyClock::now() - began);
-  return response;
+  // Shared only because std::function wants to be copied.
+  const auto decided = std::make_shared<Decided>(
+      Decided{endpoint, request->operation, Decide(*request, *policy, snapshot.get(), deps_.decide, now), began});
+  std::string line = MakeRecord(*request, decided->decision,
+                                {.at = now,
+                                 .sequence = 1 + sequence_.fetch_add(1, std::memory_order_relaxed),
+                                 .instance = deps_.instance,
+                                 .endpoint = ToString(endpoint),
+                                 .peer = http.peer,
+                                 .duration = SteadyClock::now() - began});
+  line.push_back('\n');
+  return JournaledAnswer{std::move(line), [this, decided](bool recorded) { return Answer(*decided, recorded); }};
 }
 
-Status Webhook::Record(const AdmissionRequest& request, const Decision& decision, const AuditContext& audit) {
-  Status status = deps_.audit->Append(MakeRecord(request, decision, audit));
-  deps_.metrics->ObserveAudit(status ? AuditResult::kWritten : AuditResult::kFailed);
-  return status;
+HttpResponse Webhook::Answer(Decided& decided, bool recorded) const {
+  if (!recorded && deps_.audit_mode == AuditMode::kStrict) RefuseUnrecorded(decided.decision);
+  HttpResponse response;
+  response.body = EncodeReview(decided.decision, decided.endpoint);
+  deps_.metrics->ObserveReview(decided.endpoint, decided.operation, decided.decision,
+                               SteadyClock::now() - decided.began);
+  return response;
 }
 
 }  // namespace
@@ -75,11 +88,21 @@ std::vector<Route> WebhookRoutes(WebhookDeps deps) {
   const auto webhook = std::make_shared<Webhook>(std::move(deps));
   std::vector<Route> routes;
   for (const Endpoint endpoint : {Endpoint::kMutate, Endpoint::kValidate}) {
-    routes.push_back({.method = "POST",
-                      .path = "/" + std::string(ToString(endpoint)),
-                      .handler = [webhook, endpoint](const HttpRequest& http) { return webhook->Handle(endpoint, http); }});
+    routes.push_back(
+        {.method = "POST",
+         .path = "/" + std::string(ToString(endpoint)),
+         .handler = [webhook, endpoint](const HttpRequest& http) { return webhook->Handle(endpoint, http); }});
   }
   return routes;
+}
+
+Journal AuditJournal(AuditSink& sink, Metrics& metrics) {
+  return [&sink, &metrics](std::string_view lines) {
+    const std::size_t recorded = sink.Append(lines).bytes;
+    metrics.ObserveAudit(AuditResult::kWritten, CountLines(lines.substr(0, recorded)));
+    metrics.ObserveAudit(AuditResult::kFailed, CountLines(lines.substr(recorded)));
+    return recorded;
+  };
 }
 
 }  // namespace podium

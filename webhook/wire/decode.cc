@@ -121,11 +121,15 @@ PodSpec ReadSpec(FieldReader& in, JsonElement json, const At& at) {
   return spec;
 }
 
-PodTemplate ReadTemplate(FieldReader& in, JsonElement json, const At& at) {
+// `known` is the metadata when it was read before, else null.
+PodTemplate ReadTemplate(FieldReader& in, JsonElement json, const At& at, const ObjectMeta* known = nullptr) {
   PodTemplate result;
   in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
     if (key == "metadata") {
-      result.metadata = ReadMetadata(in, value, here);
+      if (known == nullptr)
+        result.metadata = ReadMetadata(in, value, here);
+      else
+        result.metadata = *known;
       result.has_metadata = value.is_object();
     } else if (key == "spec") {
       result.spec = ReadSpec(in, value, here);
@@ -192,12 +196,13 @@ PriorityClass ReadPriorityClass(FieldReader& in, JsonElement json, const At& at)
   return result;
 }
 
-template <typename T>
-Result<T> Decode(JsonElement json, std::string_view pointer, T (*read)(FieldReader&, JsonElement, const At&)) {
+// Values are large: this moves them once.
+template <typename Read>
+auto Decode(JsonElement json, std::string_view pointer, const Read& read) {
   FieldReader in;
-  T value = read(in, json, At{nullptr, pointer});
-  if (in.problem()) return *in.problem();
-  return value;
+  Result result = read(in, json, At{nullptr, pointer});
+  if (in.problem()) result = *in.problem();
+  return result;
 }
 
 }  // namespace
@@ -209,9 +214,16 @@ Result<ObjectMeta> DecodeObjectMeta(JsonElement json, std::string_view pointer) 
 Result<PodSpec> DecodePodSpec(JsonElement json, std::string_view pointer) { return Decode(json, pointer, ReadSpec); }
 
 Result<PodTemplate> DecodePodTemplate(JsonElement json, std::string_view pointer) {
-  Result<PodTemplate> result = Decode(json, pointer, ReadTemplate);
+  const auto read = [](FieldReader& in, JsonElement value, const At& at) { return ReadTemplate(in, value, at); };
+  Result<PodTemplate> result = Decode(json, pointer, read);
   if (result) result->path = pointer;
   return result;
+}
+
+Result<PodTemplate> DecodePod(JsonElement json, const ObjectMeta& metadata) {
+  return Decode(json, "", [&](FieldReader& in, JsonElement value, const At& at) {
+    return ReadTemplate(in, value, at, &metadata);
+  });
 }
 
 Result<Quota> DecodeQuota(JsonElement json, std::string_view pointer) { return Decode(json, pointer, ReadQuota); }

@@ -26,7 +26,9 @@ inline constexpr std::size_t kMaxJsonDepth = 128;
 Result<ObjectMeta> DecodeObjectMeta(JsonElement json, std::string_view pointer);
 Result<PodSpec> DecodePodSpec(JsonElement json, std::string_view pointer);
 Result<PodTemplate> DecodePodTemplate(JsonElement json, std::string_view pointer);  // reads metadata and spec
-Result<Quota> DecodeQuota(JsonElement json, std::string_view pointer);              // the whole ResourceQuota object
+// A Pod is its own template. `metadata` is what DecodeObjectMeta made of this Pod's.
+Result<PodTemplate> DecodePod(JsonElement json, const ObjectMeta& metadata);
+Result<Quota> DecodeQuota(JsonElement json, std::string_view pointer);  // the whole ResourceQuota object
 Result<PriorityClass> DecodePriorityClass(JsonElement json, std::string_view pointer);
 
 // Same value: object members in any order, numbers by value. Linear when members have the same order on both sides.

@@ -63,7 +63,8 @@ std::vector<std::string> FieldReader::Texts(JsonElement json, const At& at) {
 Labels FieldReader::TextMap(JsonElement json, const At& at) {
   Labels labels;
   EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    labels.insert_or_assign(std::string(key), Text(value, here));
+    // Go writes maps sorted, so the end is where the next one belongs.
+    labels.insert_or_assign(labels.end(), std::string(key), Text(value, here));
   });
   return labels;
 }
@@ -96,7 +97,7 @@ bool FieldReader::HasMember(JsonElement json, const At& at, std::string_view wan
 ResourceList FieldReader::Resources(JsonElement json, const At& at) {
   ResourceList resources;
   EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    resources.insert_or_assign(std::string(key), Amount(value, here));
+    resources.insert_or_assign(resources.end(), std::string(key), Amount(value, here));
   });
   return resources;
 }

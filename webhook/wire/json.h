@@ -13,6 +13,9 @@ namespace podium {
 // result is always one line of valid JSON.
 void AppendJsonString(std::string& out, std::string_view text);
 
+// True when a JSON string is `text` itself between quotes: printable ASCII without quote and backslash.
+bool IsPlainJsonText(std::string_view text);
+
 // Writes one JSON document piece by piece; commas are its business.
 //   JsonWriter w(out); w.BeginObject(); w.Key("uid"); w.String(uid); w.EndObject();
 class JsonWriter {
@@ -30,7 +33,12 @@ class JsonWriter {
   void Raw(std::string_view json);  // a finished JSON value
 
  private:
-  void Separate();
+  // `first_` says that the next value needs no comma: it opens a container or follows its key.
+  void Separate() {
+    if (!first_) out_ += ',';
+    first_ = false;
+  }
+
   std::string& out_;
   bool first_ = true;
 };

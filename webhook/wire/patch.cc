@@ -11,7 +11,10 @@ namespace {
 
 class PatchWriter {
  public:
-  PatchWriter() { json_.BeginArray(); }
+  PatchWriter() {
+    text_.reserve(512);  // the four edits of a pod
+    json_.BeginArray();
+  }
 
   void Write(const Edit& edit) {
     if (edit.before == edit.after) return;
@@ -88,16 +91,23 @@ std::string MakePatch(const std::vector<Edit>& edits) {
 }
 
 std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::string_view group = bytes.substr(i, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8 | (k < group.size() ? static_cast<unsigned char>(group[k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= group.size() ? kAlphabet[bits >> (18 - 6 * k) & 0x3f] : '=';
+  static constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text((bytes.size() + 2) / 3 * 4, '=');
+  char* out = text.data();
+  const auto* in = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t left = bytes.size();
+  for (; left >= 3; left -= 3, in += 3, out += 4) {
+    const std::uint32_t bits = in[0] << 16 | in[1] << 8 | in[2];
+    out[0] = kAlphabet[bits >> 18];
+    out[1] = kAlphabet[bits >> 12 & 0x3f];
+    out[2] = kAlphabet[bits >> 6 & 0x3f];
+    out[3] = kAlphabet[bits & 0x3f];
   }
+  if (left == 0) return text;
+  const std::uint32_t bits = in[0] << 16 | (left == 2 ? in[1] << 8 : 0);
+  out[0] = kAlphabet[bits >> 18];
+  out[1] = kAlphabet[bits >> 12 & 0x3f];
+  if (left == 2) out[2] = kAlphabet[bits >> 6 & 0x3f];
   return text;
 }
 

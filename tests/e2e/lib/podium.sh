@@ -3,7 +3,7 @@
 # The webhook under test: start, registration, its audit log. Sourced.
 
 start_podium() { # port operations-port
-  start_process podium "$work/podium.log" "$podium" serve --policy "$root/policies/default.yaml" --namespace podium-system \
+  start_process podium "$work/podium.log" "$podium" serve --policy "$root/policies/default.yaml" --own-namespace podium-system \
     --cert-file "$work/certs/tls.crt" --key-file "$work/certs/tls.key" --listen "127.0.0.1:$1" \
     --operations-listen "127.0.0.1:$2" --audit-log "$work/podium-audit.jsonl" --audit-mode strict
   wait_until_ready podium "$work/podium.log" 15 curl -sf "http://127.0.0.1:$2/readyz"

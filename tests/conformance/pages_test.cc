@@ -42,13 +42,15 @@ std::string BlockBelow(const std::string& page, const std::string& heading) {
   return found ? page.substr(fence + 8, end - fence - 7) : std::string();
 }
 
-Decision DecideOnManifest(const std::string& yaml) {
+// Rules that validate are shown on what is about to be stored, as nothing has changed it on the way.
+Decision DecideOnManifest(const std::string& yaml, RulePhase phase) {
   const YamlParse parsed = ParseYaml("page.md", yaml, {});
   EXPECT_TRUE(parsed.problems.empty());
   const ClassView classes(ShippedPolicy(), nullptr);
   const Result<std::string> review = AsAdmissionReview(YamlToJson(parsed.documents.at(0)), "default", classes);
   EXPECT_TRUE(review.ok());
-  const Result<AdmissionRequest> request = ReviewDecoder().Decode(*review);
+  Result<AdmissionRequest> request = ReviewDecoder().Decode(*review);
+  request->endpoint = phase == RulePhase::kInject ? Endpoint::kMutate : Endpoint::kValidate;
   return Decide(*request, ShippedPolicy(), nullptr, {}, TimePoint());
 }
 
@@ -63,11 +65,11 @@ bool Meets(const Decision& decision, std::string_view rule) {
 TEST(RulePages, TheFirstExampleMeetsTheRuleAndTheSecondDoesNot) {
   for (const RuleRow& row : Catalog()) {
     const std::string page = ReadFile(PODIUM_SOURCE_DIR "/policies/rules/" + std::string(row.id) + ".md");
-    const Decision refused = DecideOnManifest(BlockBelow(page, "## Refused"));
+    const Decision refused = DecideOnManifest(BlockBelow(page, "## Refused"), row.phase);
     EXPECT_TRUE(Meets(refused, row.id)) << row.id;
     const bool refuses = row.phase == RulePhase::kValidate && row.default_mode == Mode::kEnforce;
     EXPECT_EQ(refused.verdict == Verdict::kRefuse, refuses) << row.id << ": " << refused.message;
-    const Decision fixed = DecideOnManifest(BlockBelow(page, "## Fixed"));
+    const Decision fixed = DecideOnManifest(BlockBelow(page, "## Fixed"), row.phase);
     EXPECT_FALSE(Meets(fixed, row.id)) << row.id;
     EXPECT_EQ(fixed.verdict, Verdict::kAllow) << row.id << ": " << fixed.message;
   }

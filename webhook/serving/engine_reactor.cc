@@ -1,0 +1,87 @@
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "serving/engine_session.h"
+
+namespace podium {
+
+// What fails on every request must not fill the disk with its complaint.
+void LogFailure(std::string_view where, const char* what) {
+  static std::atomic<std::int64_t> next_at{0};
+  const std::int64_t now = SteadyClock::now().time_since_epoch() / std::chrono::seconds(1);
+  std::int64_t due = next_at.load(std::memory_order_relaxed);
+  if (now < due || !next_at.compare_exchange_strong(due, now + 10)) return;
+  spdlog::error("{} failed: {} (answered with an error; said at most once in 10 s)", where, what);
+}
+
+void Reactor::Add(Session& session) {
+  session.position = sessions.insert(sessions.end(), &session);
+  if (sessions.size() == 1) Sweep();
+}
+
+void Reactor::Remove(Session& session) {
+  sessions.erase(session.position);
+  if (sessions.empty()) sweep.cancel();
+}
+
+void Reactor::Sweep() {
+  sweep.expires_after(sweep_period);
+  sweep.async_wait([this](boost::system::error_code error) {
+    if (error || sessions.empty()) return;
+    const SteadyClock::time_point now = SteadyClock::now();
+    for (auto next = sessions.begin(); next != sessions.end();) (*next++)->OnSweep(now);  // may remove itself
+    if (!sessions.empty()) Sweep();
+  });
+}
+
+void Reactor::BeginStop() {
+  stopping = true;
+  for (auto next = sessions.begin(); next != sessions.end();) (*next++)->OnStop();
+  work.reset();
+}
+
+void Reactor::CloseAll() {
+  while (!sessions.empty()) sessions.front()->Close();
+}
+
+// A turn is what one look at the sockets found: Asio runs those handlers first and a posted one after them all.
+std::size_t Reactor::AddEntry(std::string_view entry, std::shared_ptr<Session> session) {
+  if (deferred_.empty()) asio::post(io, [this] { EndTurn(); });
+  deferred_.push_back(std::move(session));  // first: an entry never stands there without its session
+  entries_.append(entry);
+  return entries_.size();
+}
+
+void Reactor::EndTurn() {
+  if (deferred_.empty()) return;
+  const std::size_t kept = AskJournal();
+  entries_.clear();
+  // A session goes on to its next request from here: that is the next turn's.
+  for (const auto& session : std::exchange(deferred_, {})) session->OnJournaled(kept);
+}
+
+std::size_t Reactor::AskJournal() const {
+  if (!journal) return 0;
+  try {
+    return journal(entries_);
+  } catch (const std::exception& failure) {
+    LogFailure("the journal", failure.what());
+  } catch (...) {
+    LogFailure("the journal", "something that is no std::exception");
+  }
+  return 0;
+}
+
+// Sessions are in the order in which they came, so the first that fits is the oldest.
+bool Reactor::MakeRoom(const ListenerState& listener) {
+  const auto silent = std::find_if(sessions.begin(), sessions.end(),
+                                   [&](const Session* session) { return session->IsSilentOn(listener); });
+  if (silent == sessions.end()) return false;
+  (*silent)->Close();
+  return true;
+}
+
+}  // namespace podium
