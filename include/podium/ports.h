@@ -1,4 +1,4 @@
-// Ports: how pure code meets the world. Each has one production adapter and one in-memory fake (tests/fakes).
+// Ports: how pure code meets the world. Each has one production adapter, and in tests an in-memory fake with state.
 #pragma once
 
 #include <cstddef>

@@ -233,6 +233,7 @@ class Server {
     deps.sources.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
     deps.sources.tls = &tls_;
     deps.sources.clock = &clock_;
+    deps.sources.audit = prepared_.audit.get();
     deps.sources.version = PODIUM_VERSION;
     deps.metrics = &metrics_;
     Listener listener;

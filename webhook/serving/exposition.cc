@@ -10,6 +10,7 @@
 #include <limits>
 #include <sstream>
 
+#include "audit/file_sink.h"
 #include "serving/metrics.h"
 #include "serving/tls.h"
 
@@ -151,6 +152,11 @@ void ReadEngine(const Scrape& to) {
   if (engine != nullptr) to.Value(engine->counters().*kCounter);
 }
 
+template <std::uint64_t AuditCounters::*kCounter>
+void ReadAuditSink(const Scrape& to) {
+  if (to.sources.audit != nullptr) to.Value(to.sources.audit->counters().*kCounter);
+}
+
 // --- process: the names that Prometheus client libraries agree on ---------------------------------------------------
 
 void ReadResidentMemory(const Scrape& to) {
@@ -210,6 +216,10 @@ constexpr Row kTable[] = {
     {"podium_findings_total", kCounter, "rule, mode", "Findings of rules.", ReadFindings},
     {"podium_injections_total", kCounter, "workload_type", "Pod templates that were given a class.", ReadInjections},
     {"podium_audit_records_total", kCounter, "result", "Audit records handed to the log.", ReadAudit},
+    {"podium_audit_lines_dropped_total", kCounter, "", "Audit lines that were queued and then lost (relaxed mode).",
+     ReadAuditSink<&AuditCounters::dropped>},
+    {"podium_audit_write_errors_total", kCounter, "", "Failed attempts to write or sync the audit log.",
+     ReadAuditSink<&AuditCounters::errors>},
     {"podium_policy_info", kGauge, "name, revision", "The policy in force; always 1.", ReadPolicy},
     {"podium_snapshot_generation", kGauge, "", "Number of the cluster snapshot in use.", ReadSnapshotGeneration},
     {"podium_snapshot_age_seconds", kGauge, "", "Age of the cluster snapshot in use.", ReadSnapshotAge},
@@ -221,7 +231,8 @@ constexpr Row kTable[] = {
      ReadEngine<&EngineCounters::connections_open>},
     {"podium_http_connections_accepted_total", kCounter, "", "Connections accepted.",
      ReadEngine<&EngineCounters::connections_accepted>},
-    {"podium_http_connections_refused_total", kCounter, "", "Connections closed at once: over the cap.",
+    {"podium_http_connections_refused_total", kCounter, "",
+     "Connections over the cap: the new one, or a silent one in its place, was closed.",
      ReadEngine<&EngineCounters::connections_refused>},
     {"podium_http_tls_handshakes_failed_total", kCounter, "", "TLS handshakes that came to nothing.",
      ReadEngine<&EngineCounters::handshakes_failed>},

@@ -23,6 +23,8 @@
 
 namespace podium {
 
+class FileAuditSink;
+
 // Counters by a label value that is known only at run time. Thread-safe; adding to a known value takes no lock.
 // Cardinality is bounded: values that come after the first `kCapacity` are counted as "other".
 class LabelledCounter {
@@ -119,6 +121,7 @@ struct MetricSources {
   const SnapshotSource* snapshots = nullptr;
   const Cell<TlsMaterial>* tls = nullptr;
   const Clock* clock = nullptr;
+  const FileAuditSink* audit = nullptr;
   std::string version;  // of the build: "0.1.0"
 };
 

@@ -1,5 +1,7 @@
 #include "serving/webhook.h"
 
+#include <spdlog/spdlog.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -32,6 +34,15 @@ struct Decided {
   Decision decision;
   SteadyClock::time_point began;
 };
+
+// While the disk is full every turn fails: one line in 10 s says so.
+void LogAuditFailure(const std::string& problem) {
+  static std::atomic<std::int64_t> next_at{0};
+  const std::int64_t now = SteadyClock::now().time_since_epoch() / std::chrono::seconds(1);
+  std::int64_t due = next_at.load(std::memory_order_relaxed);
+  if (now < due || !next_at.compare_exchange_strong(due, now + 10)) return;
+  spdlog::error("{}; requests are refused until it can be written (strict mode), or their lines are lost", problem);
+}
 
 class Webhook {
  public:
@@ -98,7 +109,9 @@ std::vector<Route> WebhookRoutes(WebhookDeps deps) {
 
 Journal AuditJournal(AuditSink& sink, Metrics& metrics) {
   return [&sink, &metrics](std::string_view lines) {
-    const std::size_t recorded = sink.Append(lines).bytes;
+    const AppendOutcome outcome = sink.Append(lines);
+    const std::size_t recorded = outcome.bytes;
+    if (outcome.error) LogAuditFailure(outcome.error->message);
     metrics.ObserveAudit(AuditResult::kWritten, CountLines(lines.substr(0, recorded)));
     metrics.ObserveAudit(AuditResult::kFailed, CountLines(lines.substr(recorded)));
     return recorded;
