@@ -86,7 +86,7 @@ scheduler_says_never() {
 
 training_gets_its_turn() {
   local pod
-  pod=$(k -n story get pods -l app=embed -o name | head -n 1)
+  pod=$(k -n story get pods -l app=embed -o name | sed -n 1p) # head would end kubectl early, by SIGPIPE
   k -n story delete "$pod" --wait=false
   eventually 30 "running training pods" 1 pods_running story app=pretrain
 }
