@@ -161,7 +161,7 @@ main() {
   start_webhooks
   run_rounds
   printf '\n%s pods a turn, %s turns each, 8 clients, %s cores, reinvocationPolicy %s\n\n' "$pods" "$rounds" "$(nproc)" \
-    "${REINVOCATION:-IfNeeded}"
+    "${REINVOCATION:-Never}"
   print_table
 }
 
