@@ -1,6 +1,6 @@
 // Kubernetes quantities ("500m", "2e0", "1Ki", "02"), exact.
-// Source: apimachinery/pkg/api/resource/quantity.go: optional sign, digits with an optional point, then n u m k M G T P E,
-// Ki Mi Gi Ti Pi Ei, or a decimal exponent; both conversions to whole numbers round up.
+// Source: apimachinery/pkg/api/resource/quantity.go: optional sign, digits with an optional point, then n u m k M G T P
+// E, Ki Mi Gi Ti Pi Ei, or a decimal exponent; both conversions to whole numbers round up.
 #pragma once
 
 #include <compare>

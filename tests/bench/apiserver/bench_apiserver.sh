@@ -3,8 +3,8 @@
 # that does nothing, (c) with Podium, injection and audit on. (b) and (c) are each registered as mutating and validating.
 # The three take turns within one run, and every round starts with another one: the machine's mood hits all alike.
 #   PODIUM=BINARY   default: the release build      ROUNDS=5   PODS=3000 for each turn
-#   REINVOCATION=Never   instead of IfNeeded. IfNeeded costs a third call for each pod whose class Podium changed: it
-#   takes the number away, the API server's Priority step fills it in again, and a changed object is sent once more.
+#   REINVOCATION=IfNeeded   instead of Never. IfNeeded costs a third call for each pod whose class Podium changed: it takes
+#   the number away, the Priority step fills it in again, and a changed object is sent once more (docs/adr/0006).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
