@@ -39,6 +39,7 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  // Not explicit on purpose (here and in Status): `return value;` and `return Error{...};` are the point of the type.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
