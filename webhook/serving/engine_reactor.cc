@@ -48,23 +48,24 @@ void Reactor::CloseAll() {
 }
 
 // A turn is what one look at the sockets found: Asio runs those handlers first and a posted one after them all.
-std::size_t Reactor::AddEntry(std::string_view entry, std::shared_ptr<Session> session) {
-  if (deferred_.empty()) asio::post(io, [this] { EndTurn(); });
-  deferred_.push_back(std::move(session));  // first: an entry never stands there without its session
-  entries_.append(entry);
-  return entries_.size();
+void Reactor::AnswerAtEndOfTurn(std::shared_ptr<Session> session) {
+  if (asking_.empty()) asio::post(io, [this] { EndTurn(); });
+  asking_.push_back(std::move(session));
 }
 
+// Pass by pass, not session by session: the journal is written once for all, and the code of one pass stays in the
+// processor's caches for all of its sessions, which a system call in between would have thrown out.
 void Reactor::EndTurn() {
-  if (deferred_.empty()) return;
+  const auto sessions_of_turn = std::exchange(asking_, {});  // a session's next request is the next turn's
+  for (const auto& session : sessions_of_turn) session->CallHandler(entries_);
   const std::size_t kept = AskJournal();
   entries_.clear();
-  // A session goes on to its next request from here: that is the next turn's.
-  for (const auto& session : std::exchange(deferred_, {})) session->OnJournaled(kept);
+  for (const auto& session : sessions_of_turn) session->MakeReply(kept);
+  for (const auto& session : sessions_of_turn) session->OnAnswered();
 }
 
 std::size_t Reactor::AskJournal() const {
-  if (!journal) return 0;
+  if (!journal || entries_.empty()) return 0;
   try {
     return journal(entries_);
   } catch (const std::exception& failure) {

@@ -55,7 +55,7 @@ void Session::Close() {
 }
 
 void Session::OnSweep(SteadyClock::time_point now) {
-  if (now < deadline_ || phase_ == Phase::kJournal) return;  // that phase ends with the turn
+  if (now < deadline_ || phase_ == Phase::kTurn) return;  // that phase ends with the turn
   const auto self = shared_from_this();
   now_ = now;
   try {
@@ -91,18 +91,37 @@ void Session::OnStop() {
   Run();
 }
 
-void Session::OnJournaled(std::size_t kept_bytes) {
+void Session::CallHandler(std::string& entries) {
+  if (closed_) return;
+  Count(reactor_.counters.requests);
+  entry_end_ = std::numeric_limits<std::size_t>::max();  // not kept, should there be no memory for it
   try {
-    const auto answer = std::exchange(answer_, nullptr);
-    const HttpResponse response = Guard([&] { return answer(entry_end_ <= kept_bytes); });
-    if (closed_) return;
-    now_ = SteadyClock::now();
-    Reply(response);
-    TakeSteps();
+    answer_ = Invoke();
+    if (const auto* journaled = std::get_if<JournaledAnswer>(&answer_)) {
+      entries.append(journaled->entry);
+      entry_end_ = entries.size();
+    }
   } catch (const std::exception&) {  // no memory
     Close();
   }
 }
+
+void Session::MakeReply(std::size_t kept_bytes) {
+  if (closed_) return;
+  try {
+    in_.Consume(request_.body_bytes);
+    now_ = SteadyClock::now();
+    const auto answer = std::exchange(answer_, HttpResponse{});
+    if (const auto* journaled = std::get_if<JournaledAnswer>(&answer))
+      Reply(Guard([&] { return journaled->answer(entry_end_ <= kept_bytes); }));
+    else
+      Reply(std::get<HttpResponse>(answer));
+  } catch (const std::exception&) {  // no memory
+    Close();
+  }
+}
+
+void Session::OnAnswered() { Run(); }
 
 // --- Session: turns -------------------------------------------------------------------------------------------------
 
@@ -122,7 +141,7 @@ void Session::TakeSteps() {
       case Next::kAgain: continue;
       case Next::kWaitRead: return Wait(Socket::wait_read, waiting_read_);
       case Next::kWaitWrite: return Wait(Socket::wait_write, waiting_write_);
-      case Next::kWaitJournal: return;  // OnJournaled() goes on
+      case Next::kWaitTurn: return;  // OnAnswered() goes on
       case Next::kClose: return Close();
     }
   }
@@ -135,7 +154,7 @@ Session::Next Session::Step() {
     case Phase::kIdle: return StepIdle();
     case Phase::kHead: return StepHead();
     case Phase::kBody: return StepBody();
-    case Phase::kJournal: return Next::kWaitJournal;
+    case Phase::kTurn: return Next::kWaitTurn;
     case Phase::kWrite: return StepWrite();
     case Phase::kLinger: return StepLinger();
   }
@@ -166,7 +185,7 @@ std::chrono::milliseconds Session::LimitOf(Phase phase) const {
     case Phase::kIdle: return served_ == 0 ? limits.first_request : limits.idle;
     case Phase::kHead: return limits.head;
     case Phase::kBody: return limits.body;
-    case Phase::kJournal: break;  // has none
+    case Phase::kTurn: break;  // has none
     case Phase::kWrite: return limits.write;
     case Phase::kLinger: return limits.shutdown;
   }
@@ -255,19 +274,9 @@ Session::Next Session::Accept(AcceptedHead head) {
 
 Session::Next Session::StepBody() {
   if (in_.size() < request_.body_bytes) return Fill(request_.body_bytes);
-  Count(reactor_.counters.requests);
-  auto answer = Invoke();
-  in_.Consume(request_.body_bytes);
-  if (auto* journaled = std::get_if<JournaledAnswer>(&answer)) return Defer(std::move(*journaled));
-  return Reply(std::get<HttpResponse>(answer));
-}
-
-Session::Next Session::Defer(JournaledAnswer answer) {
-  answer_ = std::move(answer.answer);
-  phase_ = Phase::kJournal;
-  entry_end_ = std::numeric_limits<std::size_t>::max();  // not kept, should there be no memory for it
-  entry_end_ = reactor_.AddEntry(answer.entry, shared_from_this());
-  return Next::kWaitJournal;
+  phase_ = Phase::kTurn;
+  reactor_.AnswerAtEndOfTurn(shared_from_this());
+  return Next::kWaitTurn;
 }
 
 // Reads once, into a buffer that grows towards `wanted` bytes as they really arrive.

@@ -67,9 +67,8 @@ struct Reactor {
   void CloseAll();
   // Closes the oldest connection of `listener` that never sent a request. False: there is none on this reactor.
   bool MakeRoom(const ListenerState& listener);
-  // Takes `entry` for the journal and returns where it ends among the entries of this turn. When the turn ends,
-  // `session` is told whether the journal has it.
-  std::size_t AddEntry(std::string_view entry, std::shared_ptr<Session> session);
+  // `session` has a whole request. It is answered when the turn ends, together with those of its neighbours.
+  void AnswerAtEndOfTurn(std::shared_ptr<Session> session);
   void EndTurn();
 
   const std::atomic<bool>& draining;
@@ -86,8 +85,8 @@ struct Reactor {
   void Sweep();
   std::size_t AskJournal() const;
 
-  std::string entries_;                             // of this turn
-  std::vector<std::shared_ptr<Session>> deferred_;  // sessions whose answers wait for them
+  std::vector<std::shared_ptr<Session>> asking_;  // sessions with a whole request, of this turn
+  std::string entries_;                           // for the journal, of this turn
 };
 
 // One connection as a state machine on a non-blocking socket: Run() takes steps until a step has to wait. Its deadline
@@ -106,15 +105,20 @@ class Session : public std::enable_shared_from_this<Session> {
   // Belongs to `listener` and has sent no whole head of a request yet.
   [[nodiscard]] bool IsSilentOn(const ListenerState& listener) const;
   void OnStop();
-  // The end of the turn in which the handler gave an entry: the journal keeps so many bytes of that turn's entries.
-  void OnJournaled(std::size_t kept_bytes);
+  // The end of the turn, in three passes over the sessions that have a request. The handler; what it gives for the
+  // journal is added to `entries`.
+  void CallHandler(std::string& entries);
+  // The reply, now that the journal keeps so many bytes of the turn's entries.
+  void MakeReply(std::size_t kept_bytes);
+  // Sends it, and goes on.
+  void OnAnswered();
   void Close();
 
   std::list<Session*>::iterator position;  // the reactor's
 
  private:
-  enum class Phase { kHandshake, kIdle, kHead, kBody, kJournal, kWrite, kLinger };
-  enum class Next { kAgain, kWaitRead, kWaitWrite, kWaitJournal, kClose };
+  enum class Phase { kHandshake, kIdle, kHead, kBody, kTurn, kWrite, kLinger };
+  enum class Next { kAgain, kWaitRead, kWaitWrite, kWaitTurn, kClose };
 
   void Run();
   void TakeSteps();
@@ -135,7 +139,6 @@ class Session : public std::enable_shared_from_this<Session> {
   Next Accept(AcceptedHead head);
   Next Reject(const HttpResponse& response);
   Next Reply(const HttpResponse& response);
-  Next Defer(JournaledAnswer answer);
   std::variant<HttpResponse, JournaledAnswer> Invoke();
   template <typename Callback>
   std::invoke_result_t<Callback> Guard(const Callback& callback);
@@ -154,8 +157,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t charged_ = 0;                   // of bytes_in_flight
   std::size_t searched_ = 0;                  // so far of the data for the end of the head
   AcceptedHead request_;                      // from the head until the answer
-  std::function<HttpResponse(bool)> answer_;  // while the journal has not been asked
-  std::size_t entry_end_ = 0;                 // where its entry ends among those of the turn
+  std::variant<HttpResponse, JournaledAnswer> answer_;  // from the handler until the reply
+  std::size_t entry_end_ = 0;                           // where its entry ends among those of the turn
   bool http11_ = true;
   bool keep_ = true;  // the connection, after this answer
   std::string out_;
