@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podium/interned.h"
 #include "podium/quantity.h"
 
 namespace podium {
@@ -21,6 +22,7 @@ struct OwnerReference {
   std::string kind;
   std::string name;
   bool controller = false;
+  std::string uid = {};
   bool operator==(const OwnerReference&) const = default;
 };
 
@@ -117,16 +119,103 @@ struct Namespace {
 
 struct Node {
   std::string name;
-  ResourceList allocatable;
+  Labels labels = {};
+  ResourceList allocatable = {};
+  bool unschedulable = false;
   bool operator==(const Node&) const = default;
 };
 
+// --- selectors ------------------------------------------------------------------------------------------------------
+
+enum class SelectorOp { kIn, kNotIn, kExists, kDoesNotExist };
+
+struct SelectorRequirement {
+  std::string key;
+  SelectorOp op = SelectorOp::kIn;
+  std::vector<std::string> values;
+  bool operator==(const SelectorRequirement&) const = default;
+};
+
+// metav1.LabelSelector. An empty one selects everything; "no selector" is a std::optional without value and selects
+// nothing (k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go). core/selector.h matches.
+struct LabelSelector {
+  Labels match_labels;
+  std::vector<SelectorRequirement> match_expressions;
+  bool operator==(const LabelSelector&) const = default;
+};
+
+// --- what a cluster holds beside them -------------------------------------------------------------------------------
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+// Values that repeat (the labels and the spec of a workload's pods, the names of namespaces and nodes) are held once.
 struct Pod {
-  ObjectMeta metadata;
-  PodSpec spec;
-  std::string node_name;  // empty: not bound
-  std::string phase;      // Pending, Running, Succeeded, Failed, Unknown
+  std::string name;
+  Interned<std::string> namespace_name;
+  std::string uid;
+  Interned<Labels> labels;
+  std::optional<Interned<OwnerReference>> controller;
+  Interned<PodSpec> spec;
+  Interned<std::string> node_name;  // empty: not bound
+  PodPhase phase = PodPhase::kPending;
+  bool ready = false;     // condition Ready is True
+  bool deleting = false;  // deletionTimestamp is set
   bool operator==(const Pod&) const = default;
+
+  // It no longer holds what it asked for (k8s.io/component-helpers: IsPodTerminated).
+  [[nodiscard]] bool IsOver() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+};
+
+// Something that makes pods from a template: Deployment, StatefulSet, ReplicaSet, Job, CronJob, DaemonSet, or a custom
+// resource that has a scale subresource.
+struct Workload {
+  std::string api_version;  // "apps/v1"
+  std::string kind;
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  Labels labels;
+  std::vector<OwnerReference> owners;
+  bool deleting = false;
+  std::optional<std::int64_t> replicas;   // spec.replicas (1 when the API's default is that); absent: it has no scale
+  std::optional<LabelSelector> selector;  // which pods are its own; absent: it does not say
+  Interned<PodTemplate> pod_template;
+  // Deployment and StatefulSet: what a rollout may take down at once, "25%" or "1"; absent: not said.
+  std::optional<std::string> rollout_max_unavailable;
+  bool operator==(const Workload&) const = default;
+};
+
+// PodDisruptionBudget, policy/v1.
+struct Pdb {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  Labels labels;
+  Labels annotations;  // those with the prefix podium.gpu/ only
+  std::vector<OwnerReference> owners;
+  bool deleting = false;
+  std::optional<LabelSelector> selector;
+  std::optional<std::string> min_available;  // "1" or "25%"
+  std::optional<std::string> max_unavailable;
+  std::optional<std::string> unhealthy_pod_eviction_policy;
+  std::int64_t disruptions_allowed = 0;  // of the status, as are the next
+  std::int64_t current_healthy = 0;
+  std::int64_t desired_healthy = 0;
+  std::int64_t expected_pods = 0;
+  std::vector<std::string> disrupted_pods;  // names, sorted: evictions that are under way
+  bool operator==(const Pdb&) const = default;
+};
+
+// HorizontalPodAutoscaler, autoscaling/v2, as far as budgets need it.
+struct Autoscaler {
+  std::string namespace_name;
+  std::string name;
+  std::string target_api_version;
+  std::string target_kind;
+  std::string target_name;
+  std::int64_t min_replicas = 1;
+  bool operator==(const Autoscaler&) const = default;
 };
 
 }  // namespace podium

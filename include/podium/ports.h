@@ -42,4 +42,36 @@ class AuditSink {
   virtual AppendOutcome Append(std::string_view lines) = 0;
 };
 
+// One object of the API.
+struct ObjectRef {
+  std::string api_version;     // "policy/v1"
+  std::string resource;        // plural, as in the URL: "poddisruptionbudgets"
+  std::string namespace_name;  // empty: not namespaced
+  std::string name;
+  bool operator==(const ObjectRef&) const = default;
+};
+
+// What the cluster is changed through. Thread-safe. Errors: kConflict (somebody else changed it, or owns a field),
+// kNotFound, kPermission, kInvalidInput (the API server refuses the object), kUnavailable, kTimeout.
+class ObjectWriter {
+ public:
+  virtual ~ObjectWriter() = default;
+  // Server-side apply as field manager "podium", forced: only for objects that are Podium's own. `json` is the whole
+  // object with only the fields Podium owns. Returns the stored object as JSON.
+  virtual Result<std::string> Apply(const ObjectRef& object, std::string_view json) = 0;
+  // Only the object with this uid; one that is gone already is success.
+  virtual Status Delete(const ObjectRef& object, std::string_view uid) = 0;
+  // POST to the collection of `object` (its name is in `json` or generated). For events.
+  virtual Status Create(const ObjectRef& object, std::string_view json) = 0;
+};
+
+// Whether this process may do what only one replica does. Thread-safe. There is no fencing token: what a leader writes
+// must be harmless when written twice.
+class Leadership {
+ public:
+  virtual ~Leadership() = default;
+  // False as soon as the lease may have run out by the local monotonic clock, also when nobody has taken it yet.
+  [[nodiscard]] virtual bool IsLeader() const = 0;
+};
+
 }  // namespace podium

@@ -24,11 +24,12 @@ PriorityClass Class(const std::string& name, std::int32_t value) {
 // The classes of a cluster with (or without) a global default.
 ClusterSnapshot Cluster(const std::optional<std::string>& global_default) {
   ClusterSnapshot cluster;
-  for (const PriorityClass& each : {Class("cluster-default", 100), Class("inference-interactive", 1000000)})
-    cluster.classes[each.name] = each;
-  cluster.classes["training-queue-jumper"] = Class("training-queue-jumper", 500000);
-  cluster.classes["training-queue-jumper"].preemption_policy = PreemptionPolicy::kNever;
-  if (global_default) cluster.classes[*global_default].global_default = true;
+  PriorityClass queue_jumper = Class("training-queue-jumper", 500000);
+  queue_jumper.preemption_policy = PreemptionPolicy::kNever;
+  for (PriorityClass each : {Class("cluster-default", 100), Class("inference-interactive", 1000000), queue_jumper}) {
+    each.global_default = each.name == global_default;
+    cluster.classes.Put(each.name, each);
+  }
   return cluster;
 }
 

@@ -77,7 +77,8 @@ AdmissionRequest RecordedPod() {
   metadata.owners = {{.api_version = "apps/v1",
                       .kind = "ReplicaSet",
                       .name = "chat-frontend-inference-5bf4965fdc",
-                      .controller = true}};
+                      .controller = true,
+                      .uid = "b5acf313-9281-43c6-b0b1-e3bf9052358f"}};
   metadata.has_labels = true;
 
   PodSpec spec;

@@ -209,12 +209,16 @@ TEST(DecideInjects, TheLabelIsCopiedAndTheClassSetInATemplateWithoutMetadata) {
 TEST(DecideInjects, ByTheClassesOfTheClusterWhenThereIsOne) {
   const Policy policy = ThreeTiers();
   ClusterSnapshot snapshot = ClusterOf(policy);
-  snapshot.classes["inference-interactive"].value = 900'000;
+  PriorityClass lower = *snapshot.classes.Find("inference-interactive");
+  lower.value = 900'000;
+  snapshot.classes.Put(lower.name, lower);
   const AdmissionRequest request = CreateFilled(FilledPod().Type("interactive"));
   const Decision drifted = DecideOn(request, policy, &snapshot);
   EXPECT_EQ(drifted.templates[0].after.priority, 900'000);
   EXPECT_EQ(drifted.snapshot_generation, 7U);
-  snapshot.classes.erase("inference-interactive");
+  snapshot.classes = {};
+  for (const auto& [name, each] : ClusterOf(policy).classes)
+    if (name != "inference-interactive") snapshot.classes.Put(name, each);
   const Decision missing = DecideOn(request, policy, &snapshot);
   EXPECT_THAT(missing.edits, IsEmpty());
   EXPECT_EQ(missing.verdict, Verdict::kAllow);

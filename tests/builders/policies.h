@@ -97,12 +97,12 @@ inline Policy WithExemption(Policy policy, Exemption exemption) {
 inline ClusterSnapshot ClusterOf(const Policy& policy) {
   ClusterSnapshot snapshot;
   snapshot.generation = 7;
-  for (const LadderClass& row : policy.ladder) snapshot.classes[row.priority_class.name] = row.priority_class;
+  for (const LadderClass& row : policy.ladder) snapshot.classes.Put(row.priority_class.name, row.priority_class);
   return snapshot;
 }
 
 inline void AddNamespace(ClusterSnapshot& snapshot, const std::string& name, Labels labels) {
-  snapshot.namespaces[name] = Namespace{name, std::move(labels)};
+  snapshot.namespaces.Put(name, Namespace{name, std::move(labels)});
 }
 
 }  // namespace podium::builders

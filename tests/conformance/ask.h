@@ -62,7 +62,7 @@ inline ClusterSnapshot Cluster(const std::string& global_default = "cluster-defa
        {Class("cluster-default", 100), Class("inference-batch", 1000),
         Class("training-queue-jumper", 500000, PreemptionPolicy::kNever), Class("inference-interactive", 1000000)}) {
     each.global_default = each.name == global_default;
-    cluster.classes[each.name] = each;
+    cluster.classes.Put(each.name, each);
   }
   return cluster;
 }

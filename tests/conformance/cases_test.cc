@@ -301,7 +301,7 @@ TEST(AdmissionCases, Case013PassesOnceTheClassExists) {
   Scene scene = SceneOf(row);
   const std::string body = BodyOf(row, scene);
   EXPECT_FALSE(Ask(scene, body, Endpoint::kMutate).allowed());
-  scene.cluster->classes["inference-realtime"] = Class("inference-realtime", 900000);
+  scene.cluster->classes.Put("inference-realtime", Class("inference-realtime", 900000));
   EXPECT_TRUE(Ask(scene, body, Endpoint::kMutate).allowed());
 }
 

@@ -102,9 +102,11 @@ Json AnyMetadata(Dice& dice) {
 // A cluster that may have drifted from the policy's ladder: other values, another policy, another global default.
 ClusterSnapshot AnyCluster(Dice& dice) {
   ClusterSnapshot cluster = Cluster(dice.Pick({"cluster-default", "cluster-default", "", "inference-batch"}));
-  for (auto& [name, each] : cluster.classes) {
+  const Table<PriorityClass> as_in_the_ladder = cluster.classes;
+  for (auto [name, each] : as_in_the_ladder) {
     if (dice.Chance(20)) each.value += 7;
     if (dice.Chance(10)) each.preemption_policy = PreemptionPolicy::kNever;
+    cluster.classes.Put(name, each);
   }
   return cluster;
 }

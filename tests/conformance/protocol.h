@@ -22,8 +22,7 @@ inline const PriorityClass* FindClass(const ClusterSnapshot& cluster, const std:
                                           Class("system-node-critical", 2000001000)};
   for (const PriorityClass& each : kSystem)
     if (each.name == name) return &each;
-  const auto found = cluster.classes.find(name);
-  return found == cluster.classes.end() ? nullptr : &found->second;
+  return cluster.classes.Find(name);
 }
 
 inline const PriorityClass* LowestGlobalDefault(const ClusterSnapshot& cluster) {

@@ -122,7 +122,7 @@ TEST(Recordings, AreAllThereAndInTheTable) {
 // The recording cluster: its classes, and the one namespace with its label.
 Scene RecordedScene(Policy policy) {
   Scene scene{.policy = std::move(policy), .cluster = Cluster()};
-  scene.cluster->namespaces["ai-lab"] = {.name = "ai-lab", .labels = {{"team", "search"}}};
+  scene.cluster->namespaces.Put("ai-lab", {.name = "ai-lab", .labels = {{"team", "search"}}});
   return scene;
 }
 
@@ -153,7 +153,7 @@ void CheckInjected(const Answer& answer, const Scene& scene, const Outcome& want
   const Json stored = Stored(answer, scene);
   const Json& spec = stored.at(Json::json_pointer(wanted.path + "/spec"));
   EXPECT_EQ(spec.value("priorityClassName", ""), wanted.injected);
-  const PriorityClass& given = scene.cluster->classes.at(wanted.injected);
+  const PriorityClass& given = *scene.cluster->classes.Find(wanted.injected);
   if (wanted.path.empty()) {
     EXPECT_EQ(spec.value("priority", -1), given.value);
     EXPECT_EQ(spec.value("preemptionPolicy", ""), ToString(given.preemption_policy));

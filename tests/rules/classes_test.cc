@@ -26,11 +26,12 @@ TEST(ClassView, IsTheLadderWhenThereIsNoSnapshot) {
 TEST(ClassView, IsTheClusterAloneWhenThereIsASnapshot) {
   const Policy policy = ThreeTiers();
   ClusterSnapshot snapshot;
-  snapshot.classes["b-live"] = PriorityClass{"b-live", 5, PreemptionPolicy::kNever, false};
-  snapshot.classes["a-live"] = PriorityClass{"a-live", 5, PreemptionPolicy::kNever, false};
-  snapshot.classes["top"] = PriorityClass{"top", 6, PreemptionPolicy::kNever, false};
+  snapshot.classes.Put("b-live", {"b-live", 5, PreemptionPolicy::kNever, false});
+  snapshot.classes.Put("a-live", {"a-live", 5, PreemptionPolicy::kNever, false});
+  snapshot.classes.Put("top", {"top", 6, PreemptionPolicy::kNever, false});
   const ClassView classes(policy, &snapshot);
-  EXPECT_EQ(classes.Find("top"), &snapshot.classes["top"]);
+  EXPECT_EQ(classes.Find("top"), snapshot.classes.Find("top"));
+  ASSERT_NE(classes.Find("top"), nullptr);
   EXPECT_EQ(classes.Find("inference-batch"), nullptr);
   EXPECT_EQ(classes.GlobalDefault(), nullptr);
   EXPECT_THAT(classes.Names(), ElementsAre("top", "a-live", "b-live"));
@@ -39,16 +40,18 @@ TEST(ClassView, IsTheClusterAloneWhenThereIsASnapshot) {
 TEST(ClassView, TheLowestOfSeveralGlobalDefaultsCounts) {
   const Policy policy = ThreeTiers();
   ClusterSnapshot snapshot = ClusterOf(policy);
-  snapshot.classes["inference-batch"].global_default = true;
+  PriorityClass second = *snapshot.classes.Find("inference-batch");
+  second.global_default = true;
+  snapshot.classes.Put("inference-batch", second);
   EXPECT_EQ(ClassView(policy, &snapshot).GlobalDefault()->name, "cluster-default");
-  snapshot.classes["newcomer"] = PriorityClass{"newcomer", -5, PreemptionPolicy::kNever, true};
+  snapshot.classes.Put("newcomer", {"newcomer", -5, PreemptionPolicy::kNever, true});
   EXPECT_EQ(ClassView(policy, &snapshot).GlobalDefault()->name, "newcomer");
 }
 
 TEST(ClassView, KubernetesOwnClassesAlwaysExistAndAreNotListed) {
   const Policy policy = ThreeTiers();
   ClusterSnapshot snapshot;
-  snapshot.classes["system-node-critical"] = PriorityClass{"system-node-critical", 1};
+  snapshot.classes.Put("system-node-critical", {"system-node-critical", 1});
   for (const ClusterSnapshot* each : {static_cast<const ClusterSnapshot*>(nullptr), &std::as_const(snapshot)}) {
     const ClassView classes(policy, each);
     EXPECT_EQ(

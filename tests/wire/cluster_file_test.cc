@@ -47,26 +47,32 @@ void ExpectCluster(const Result<ClusterSnapshot>& result) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->generation, 1U);
   EXPECT_EQ(result->taken_at, kNow);
-  EXPECT_EQ(result->namespaces, (std::map<std::string, Namespace>{{"nlp-batch", {"nlp-batch", {{"team", "nlp"}}}}}));
-  EXPECT_EQ(
-      result->nodes,
-      (std::vector<Node>{{"gpu-a", {{"cpu", Quantity::FromUnits(32)}, {"nvidia.com/gpu", Quantity::FromUnits(4)}}}}));
+  Table<Namespace> namespaces;
+  namespaces.Put("nlp-batch", {"nlp-batch", {{"team", "nlp"}}});
+  EXPECT_EQ(result->namespaces, namespaces);
+  ASSERT_EQ(result->nodes.size(), 1U);
+  const NodeState& node = *result->nodes.Find("gpu-a");
+  EXPECT_EQ(node.node,
+            (Node{.name = "gpu-a",
+                  .allocatable = {{"cpu", Quantity::FromUnits(32)}, {"nvidia.com/gpu", Quantity::FromUnits(4)}}}));
+  PodSpec spec;
+  spec.trio = {"inference-batch", 1000, std::nullopt};
+  spec.containers = {{"w", {}, {{"nvidia.com/gpu", Quantity::FromUnits(1)}}, false}};
   Pod asr;
-  asr.metadata.name = "asr";
-  asr.metadata.namespace_name = "nlp-batch";
-  asr.metadata.labels = {{"app", "asr"}};
-  asr.metadata.has_labels = true;
-  asr.spec.trio = {"inference-batch", 1000, std::nullopt};
-  asr.spec.containers = {{"w", {}, {{"nvidia.com/gpu", Quantity::FromUnits(1)}}, false}};
-  asr.node_name = "gpu-a";
-  asr.phase = "Running";
-  EXPECT_EQ(result->pods, std::vector<Pod>{asr});
-  EXPECT_EQ(result->classes,
-            (std::map<std::string, PriorityClass>{
-                {"cluster-default", {"cluster-default", 100, PreemptionPolicy::kPreemptLowerPriority, true}}}));
-  EXPECT_EQ(
-      result->quotas,
-      (std::map<std::string, Quota>{{"default/gpu", {{{"requests.nvidia.com/gpu", Quantity::FromUnits(8)}}, {}, {}}}}));
+  asr.name = "asr";
+  asr.namespace_name = std::string("nlp-batch");
+  asr.labels = Labels{{"app", "asr"}};
+  asr.spec = spec;
+  asr.node_name = std::string("gpu-a");
+  asr.phase = PodPhase::kRunning;
+  ASSERT_EQ(node.pods.size(), 1U);
+  EXPECT_EQ(*node.pods[0], asr);
+  Table<PriorityClass> classes;
+  classes.Put("cluster-default", {"cluster-default", 100, PreemptionPolicy::kPreemptLowerPriority, true});
+  EXPECT_EQ(result->classes, classes);
+  Table<Quota> quotas;
+  quotas.Put("default/gpu", {{{"requests.nvidia.com/gpu", Quantity::FromUnits(8)}}, {}, {}});
+  EXPECT_EQ(result->quotas, quotas);
 }
 
 TEST(DecodeClusterFile, ReadsDocumentsAndLists) { ExpectCluster(DecodeClusterFile("c.yaml", kCluster, kNow)); }

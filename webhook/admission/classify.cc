@@ -81,10 +81,10 @@ bool LabelsMatch(const Labels& wanted, const Subject& subject) {
 bool NamespaceLabelsMatch(const Labels& wanted, const Subject& subject) {
   if (wanted.empty()) return true;
   if (subject.snapshot == nullptr) return false;
-  const auto known = subject.snapshot->namespaces.find(subject.request.namespace_name);
-  if (known == subject.snapshot->namespaces.end()) return false;
+  const Namespace* known = subject.snapshot->namespaces.Find(subject.request.namespace_name);
+  if (known == nullptr) return false;
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    return ValueMatches(label.second, FindLabel(known->second.labels, label.first));
+    return ValueMatches(label.second, FindLabel(known->labels, label.first));
   });
 }
 

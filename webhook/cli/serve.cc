@@ -262,10 +262,16 @@ class Server {
   std::unique_ptr<Engine> engine_;
 };
 
+std::size_t PodCount(const ClusterSnapshot& snapshot) {
+  std::size_t pods = snapshot.waiting.size();
+  for (const auto& [name, state] : snapshot.nodes) pods += state.pods.size();
+  return pods;
+}
+
 std::string Describe(const ClusterSnapshot& snapshot) {
   const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what; };
   return "cluster: " + count(snapshot.classes.size(), "classes, ") + count(snapshot.namespaces.size(), "namespaces, ") +
-         count(snapshot.nodes.size(), "nodes, ") + count(snapshot.pods.size(), "pods, ") +
+         count(snapshot.nodes.size(), "nodes, ") + count(PodCount(snapshot), "pods, ") +
          count(snapshot.quotas.size(), "quotas");
 }
 

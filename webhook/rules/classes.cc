@@ -29,8 +29,7 @@ const PriorityClass* ClassView::Find(std::string_view name) const {
     const LadderClass* row = policy_.FindInLadder(name);
     return row == nullptr ? nullptr : &row->priority_class;
   }
-  const auto found = snapshot_->classes.find(std::string(name));
-  return found == snapshot_->classes.end() ? nullptr : &found->second;
+  return snapshot_->classes.Find(name);
 }
 
 const PriorityClass* ClassView::GlobalDefault() const {

@@ -9,11 +9,11 @@ namespace {
 
 bool NamespaceLabelsExclude(const RuleInput& in, const Labels& wanted) {
   if (wanted.empty() || in.snapshot == nullptr) return false;
-  const auto known = in.snapshot->namespaces.find(in.request.namespace_name);
-  if (known == in.snapshot->namespaces.end()) return false;  // not known is not excluded
+  const Namespace* known = in.snapshot->namespaces.Find(in.request.namespace_name);
+  if (known == nullptr) return false;  // not known is not excluded
   return !std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    const auto found = known->second.labels.find(label.first);
-    return found != known->second.labels.end() && (label.second == "*" || label.second == found->second);
+    const auto found = known->labels.find(label.first);
+    return found != known->labels.end() && (label.second == "*" || label.second == found->second);
   });
 }
 

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,15 +41,21 @@ bool ReadBudget(FieldReader& in, JsonElement json, const At& at) {
   return has_spec;
 }
 
+PodPhase PhaseOf(std::string_view text) {
+  if (text == "Running") return PodPhase::kRunning;
+  if (text == "Succeeded") return PodPhase::kSucceeded;
+  if (text == "Failed") return PodPhase::kFailed;
+  return text == "Unknown" ? PodPhase::kUnknown : PodPhase::kPending;
+}
+
 // What a Pod has beyond a pod template.
 Pod ReadBinding(FieldReader& in, JsonElement json, const At& at) {
   Pod pod;
   in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
     if (key != "spec" && key != "status") return;
-    const std::string_view wanted = key == "spec" ? "nodeName" : "phase";
-    std::string& field = key == "spec" ? pod.node_name : pod.phase;
     in.EachMember(value, here, [&](std::string_view name, JsonElement text, const At& place) {
-      if (name == wanted) field = in.Text(text, place);
+      if (key == "spec" && name == "nodeName") pod.node_name = in.Text(text, place);
+      if (key == "status" && name == "phase") pod.phase = PhaseOf(in.Text(text, place));
     });
   });
   return pod;
@@ -83,7 +92,7 @@ class ClusterReader {
   Result<ClusterSnapshot> Finish(std::string_view file) && {
     if (problem_count_ == 0 && seen_.empty())
       AddProblem({std::string(file), 0, 0}, "no Kubernetes object in it; " + std::string(kAllowedKinds));
-    if (problem_count_ == 0) return std::move(snapshot_);
+    if (problem_count_ == 0) return Assemble();
     if (problem_count_ > kMaxProblems)
       problems_ += "and " + std::to_string(problem_count_ - kMaxProblems) + " more problems\n";
     problems_.pop_back();
@@ -91,6 +100,23 @@ class ClusterReader {
   }
 
  private:
+  ClusterSnapshot Assemble() {
+    for (auto& pod : pods_) {
+      const auto node = nodes_.find(*pod->node_name);
+      (node == nodes_.end() ? snapshot_.waiting : node->second.pods).push_back(std::move(pod));
+    }
+    for (auto& [name, state] : nodes_) {
+      std::sort(state.pods.begin(), state.pods.end(), ByName);
+      snapshot_.nodes.Put(name, std::move(state));
+    }
+    std::sort(snapshot_.waiting.begin(), snapshot_.waiting.end(), ByName);
+    return std::move(snapshot_);
+  }
+
+  static bool ByName(const std::shared_ptr<const Pod>& a, const std::shared_ptr<const Pod>& b) {
+    return std::tie(*a->namespace_name, a->name) < std::tie(*b->namespace_name, b->name);
+  }
+
   struct KindRow {
     std::string_view kind;
     void (ClusterReader::*add)(JsonElement json, const std::string& pointer, ObjectMeta meta);
@@ -163,23 +189,27 @@ class ClusterReader {
   }
 
   void AddNamespace(JsonElement, const std::string&, ObjectMeta meta) {
-    Namespace& added = snapshot_.namespaces[meta.name];
-    added.name = std::move(meta.name);
-    added.labels = std::move(meta.labels);
+    const std::string name = meta.name;
+    snapshot_.namespaces.Put(name, {std::move(meta.name), std::move(meta.labels)});
   }
 
   void AddNode(JsonElement json, const std::string& pointer, ObjectMeta meta) {
     Result<ResourceList> allocatable = Read(json, pointer, ReadAllocatable);
-    if (auto* list = Checked(allocatable)) snapshot_.nodes.push_back({std::move(meta.name), std::move(*list)});
+    if (auto* list = Checked(allocatable))
+      nodes_[meta.name].node = {.name = meta.name, .labels = std::move(meta.labels), .allocatable = std::move(*list)};
   }
 
   void AddPod(JsonElement json, const std::string& pointer, ObjectMeta meta) {
     Result<PodTemplate> pod = DecodePodTemplate(json, pointer);
     Result<Pod> binding = Read(json, pointer, ReadBinding);
     if (Checked(pod) == nullptr || Checked(binding) == nullptr) return;
-    binding->metadata = std::move(meta);
+    binding->name = std::move(meta.name);
+    binding->namespace_name = std::move(meta.namespace_name);
+    binding->labels = std::move(meta.labels);
+    binding->deleting = meta.deleting;
+    if (const OwnerReference* controller = meta.Controller()) binding->controller = *controller;
     binding->spec = std::move(pod->spec);
-    snapshot_.pods.push_back(std::move(*binding));
+    pods_.push_back(std::make_shared<const Pod>(std::move(*binding)));
   }
 
   void AddBudget(JsonElement json, const std::string& pointer, ObjectMeta) {
@@ -190,12 +220,12 @@ class ClusterReader {
 
   void AddClass(JsonElement json, const std::string& pointer, ObjectMeta meta) {
     Result<PriorityClass> decoded = DecodePriorityClass(json, pointer);
-    if (auto* added = Checked(decoded)) snapshot_.classes[meta.name] = std::move(*added);
+    if (auto* added = Checked(decoded)) snapshot_.classes.Put(meta.name, std::move(*added));
   }
 
   void AddQuota(JsonElement json, const std::string& pointer, ObjectMeta meta) {
     Result<Quota> decoded = DecodeQuota(json, pointer);
-    if (auto* added = Checked(decoded)) snapshot_.quotas[meta.namespace_name + '/' + meta.name] = std::move(*added);
+    if (auto* added = Checked(decoded)) snapshot_.quotas.Put(meta.namespace_name + '/' + meta.name, std::move(*added));
   }
 
   static std::string Suffix(const std::string& pointer) { return pointer.empty() ? "" : ": " + pointer; }
@@ -205,6 +235,8 @@ class ClusterReader {
   }
 
   ClusterSnapshot snapshot_;
+  std::map<std::string, NodeState> nodes_;
+  PodList pods_;
   SourceSpan document_;
   std::map<std::pair<std::string_view, std::string>, std::string> seen_;  // kind and name -> where
   std::string problems_;

@@ -18,6 +18,8 @@ OwnerReference ReadOwner(FieldReader& in, JsonElement json, const At& at) {
       owner.kind = in.Text(value, here);
     else if (key == "name")
       owner.name = in.Text(value, here);
+    else if (key == "uid")
+      owner.uid = in.Text(value, here);
     else if (key == "controller")
       owner.controller = in.Boolean(value, here);
   });
