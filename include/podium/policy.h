@@ -151,6 +151,13 @@ struct Exemption {
 
 enum class Posture { kAllow, kRefuse };
 
+// On what to decide when the cluster has not been heard of for longer than `stale_after`.
+enum class StaleCluster {
+  kUse,     // on the last that was heard
+  kLadder,  // on the policy's ladder, as without a cluster
+  kRefuse,  // not at all: refuse what would have to be judged
+};
+
 struct Policy {
   std::string name;
   std::string revision;  // lower-case hex SHA-256 of the source text
@@ -160,6 +167,8 @@ struct Policy {
   std::map<std::string, RuleBinding> rules;  // every rule of the catalog, by id
   std::vector<Exemption> exemptions;
   Posture on_internal_error = Posture::kAllow;  // what a review gets that could be read but not decided
+  StaleCluster on_stale_cluster = StaleCluster::kUse;
+  std::chrono::seconds stale_after{300};  // classes and namespaces; a quiet cluster still sends a bookmark each minute
 
   // Null when the ladder does not name it (system classes are not in the ladder).
   [[nodiscard]] const LadderClass* FindInLadder(std::string_view class_name) const {

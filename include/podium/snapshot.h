@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -106,7 +107,7 @@ struct ClusterSnapshot {
   TimePoint taken_at{};
   // By resource as in the API: "pods", "deployments.apps". Empty for a cluster that was read from a file, which is as
   // fresh as its reader wants it to be.
-  std::map<std::string, SourceState> sources;
+  std::map<std::string, SourceState, std::less<>> sources;
   Table<PriorityClass> classes;
   Table<Namespace> namespaces;
   Table<NodeState> nodes;

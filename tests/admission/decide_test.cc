@@ -226,6 +226,30 @@ TEST(DecideInjects, ByTheClassesOfTheClusterWhenThereIsOne) {
                                                       "does not exist")));
 }
 
+TEST(DecideOnAStaleCluster, AsThePolicySays) {
+  const AdmissionRequest request = CreateFilled(FilledPod().Type("interactive"));
+  Policy policy = ThreeTiers();
+  ClusterSnapshot snapshot = ClusterOf(policy);
+  PriorityClass live = *snapshot.classes.Find("inference-interactive");
+  live.value = 900'000;
+  snapshot.classes.Put(live.name, live);
+  snapshot.sources["namespaces"].last_event = kNow;
+  snapshot.sources["priorityclasses.scheduling.k8s.io"].last_event = kNow - std::chrono::seconds(301);
+  snapshot.sources["pods"].last_event = TimePoint{};  // no decision is made on pods
+  EXPECT_EQ(DecideOn(request, policy, &snapshot).templates[0].after.priority, 900'000);
+  policy.on_stale_cluster = StaleCluster::kLadder;
+  const Decision by_ladder = DecideOn(request, policy, &snapshot);
+  EXPECT_EQ(by_ladder.templates[0].after.priority, 1'000'000);
+  EXPECT_EQ(by_ladder.snapshot_generation, 0U);
+  policy.on_stale_cluster = StaleCluster::kRefuse;
+  const Decision refused = DecideOn(request, policy, &snapshot);
+  EXPECT_EQ(refused.verdict, Verdict::kRefuse);
+  EXPECT_EQ(refused.code, 500);
+  EXPECT_THAT(refused.message, HasSubstr("last heard of 301 s ago (staleAfterSeconds: 300)"));
+  snapshot.sources["priorityclasses.scheduling.k8s.io"].last_event = kNow - std::chrono::seconds(300);
+  EXPECT_EQ(DecideOn(request, policy, &snapshot).verdict, Verdict::kAllow) << "not stale yet";
+}
+
 TEST(DecideInjects, WhoseWordCounts) {
   const struct {
     const char* name;

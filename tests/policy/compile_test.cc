@@ -35,6 +35,8 @@ TEST(CompilePolicy, FillsEveryField) {
   EXPECT_EQ(policy.revision, Sha256Hex(FullPolicy()));
   EXPECT_EQ(policy.gpus, (std::vector<GpuResource>{{"nvidia.com/mig-*", GpuUnit::kSlice}}));
   EXPECT_EQ(policy.on_internal_error, Posture::kRefuse);
+  EXPECT_EQ(policy.on_stale_cluster, StaleCluster::kLadder);
+  EXPECT_EQ(policy.stale_after, std::chrono::seconds(600));
 }
 
 TEST(CompilePolicy, SortsTheLadderHighestFirst) {
@@ -191,9 +193,9 @@ TEST(CompilePolicy, ProblemsComeInTheOrderOfTheFiles) {
   };
   EXPECT_EQ(Lint(files),
             "z.yaml:4:8: error: unknown key 'clases'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError; did you mean 'classes'?\n"
+            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'classes'?\n"
             "a.yaml:3:8: error: unknown key 'ruels'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError; did you mean 'rules'?\n");
+            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'rules'?\n");
 }
 
 TEST(CompilePolicy, OneBrokenFileHidesNothingOfTheOthers) {

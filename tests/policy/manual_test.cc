@@ -34,6 +34,7 @@ TEST(Manual, ItsExamplesAreOnePolicy) {
   EXPECT_EQ(policy.rules.at("unknown-workload-type").mode, Mode::kOff);
   EXPECT_EQ(policy.exemptions.size(), 1U);
   EXPECT_EQ(policy.on_internal_error, Posture::kRefuse);
+  EXPECT_EQ(policy.on_stale_cluster, StaleCluster::kLadder);
 }
 
 TEST(Manual, NamesEveryKeyWordRuleAndSetting) {

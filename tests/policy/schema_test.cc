@@ -186,6 +186,9 @@ constexpr Row kBadSpecs[] = {
     {"ExemptionKinds",
      "exemptions: [{rules: [inconsistent-priority], kinds: [], owner: o, reason: r, expires: 2027-01-31}]"},
     {"Posture", "onInternalError: deny"},
+    {"StaleCluster", "onStaleCluster: ignore"},
+    {"StaleSoon", "staleAfterSeconds: 119"},
+    {"StaleNever", "staleAfterSeconds: 86401"},
 };
 INSTANTIATE_TEST_SUITE_P(Schema, BadSpecTest, testing::ValuesIn(kBadSpecs), RowName);
 
@@ -345,9 +348,9 @@ TEST(Schema, DefaultsAreTheLoaders) {
   const std::string full_type =
       with_defaults("workloadType", "name: x, class: a, match: {gpus: {" + with_defaults("gpuMatch", "count: 1") +
                                         "}}, budget: {" + with_defaults("budget", "minAvailable: 1") + "}");
-  const std::string end =
-      "  onInternalError: " + Schema().at("/definitions/spec/properties/onInternalError/default"_json_pointer).dump() +
-      "\n";
+  std::string end;
+  for (const std::string key : {"onInternalError", "onStaleCluster", "staleAfterSeconds"})
+    end += "  " + key + ": " + Schema().at("/definitions/spec/properties"_json_pointer).at(key).at("default").dump() + "\n";
   const Policy brief = policy(row, type, exemption, "");
   ASSERT_EQ(brief.name, "t");
   const Policy full = policy(with_defaults("class", row), full_type, with_defaults("exemption", exemption), end);
@@ -355,6 +358,8 @@ TEST(Schema, DefaultsAreTheLoaders) {
   EXPECT_EQ(full.workload_types, brief.workload_types);
   EXPECT_EQ(full.exemptions, brief.exemptions);
   EXPECT_EQ(full.on_internal_error, brief.on_internal_error);
+  EXPECT_EQ(full.on_stale_cluster, brief.on_stale_cluster);
+  EXPECT_EQ(full.stale_after, brief.stale_after);
 }
 
 TEST(Schema, TheShippedPolicyNamesItForEditors) {

@@ -1,6 +1,7 @@
 #include "admission/decide.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -110,6 +111,9 @@ std::string NotCarriedOut(const Edit& edit) {
   const std::string what = text != nullptr ? "would be set to '" + *text + "'" : "would be removed";
   return PathOf(edit) + " " + what + " (" + edit.reason + ")";
 }
+
+// What classes and namespace labels come from.
+constexpr std::array<std::string_view, 2> kDecisionSources = {"namespaces", "priorityclasses.scheduling.k8s.io"};
 
 // --- one request ----------------------------------------------------------------------------------------------------
 
@@ -250,6 +254,26 @@ Decision Start(const AdmissionRequest& request, const Policy& policy, const Clus
   return decision;
 }
 
+// How long what decisions are made on has not been heard of, when that is too long. A snapshot from a file is never
+// stale: it names no sources.
+std::optional<std::chrono::seconds> StaleAge(const ClusterSnapshot* snapshot, const Policy& policy, TimePoint now) {
+  if (snapshot == nullptr) return std::nullopt;
+  std::optional<TimePoint> oldest;
+  for (const std::string_view resource : kDecisionSources) {
+    const auto source = snapshot->sources.find(resource);
+    if (source == snapshot->sources.end()) continue;
+    oldest = std::min(oldest.value_or(source->second.last_event), source->second.last_event);
+  }
+  if (!oldest || now - *oldest <= policy.stale_after) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(now - *oldest);
+}
+
+std::string StaleMessage(std::chrono::seconds age, const Policy& policy) {
+  return "the cluster's classes and namespaces were last heard of " + std::to_string(age.count()) +
+         " s ago (staleAfterSeconds: " + std::to_string(policy.stale_after.count()) +
+         "), and the policy says onStaleCluster: refuse. Podium has lost the API server's watch; try again later";
+}
+
 Decision DecideOrThrow(const AdmissionRequest& request, const Policy& policy, const ClusterSnapshot* snapshot,
                        const DecideOptions& options, TimePoint now) {
   Decision decision = Start(request, policy, snapshot);
@@ -260,6 +284,16 @@ Decision DecideOrThrow(const AdmissionRequest& request, const Policy& policy, co
     const std::string reason = request.decode_error.value_or("the review has no object");
     FoldInternalError(decision, "the object cannot be read: " + reason, policy.on_internal_error);
     return decision;
+  }
+  if (const auto age = StaleAge(snapshot, policy, now)) {
+    if (policy.on_stale_cluster == StaleCluster::kRefuse) {
+      FoldInternalError(decision, StaleMessage(*age, policy), Posture::kRefuse);
+      return decision;
+    }
+    if (policy.on_stale_cluster == StaleCluster::kLadder) {
+      snapshot = nullptr;
+      decision.snapshot_generation = 0;
+    }
   }
   Deliberation(request, policy, snapshot, now).Run(decision, workload);
   Fold(decision);

@@ -14,6 +14,11 @@ constexpr std::string_view kApiVersion = "podium.gpu/v1";
 constexpr std::string_view kKind = "PriorityPolicy";
 constexpr std::string_view kHowToBegin = "a policy begins with apiVersion: podium.gpu/v1 and kind: PriorityPolicy";
 
+// Bookmarks come about once a minute: less than two of them would be stale most of the time.
+constexpr IntRange kStaleSeconds{120, 86'400};
+
+constexpr Word<StaleCluster> kStaleClusterWords[] = {
+    {"use", StaleCluster::kUse}, {"ladder", StaleCluster::kLadder}, {"refuse", StaleCluster::kRefuse}};
 constexpr Word<Posture> kPostureWords[] = {{"allow", Posture::kAllow}, {"refuse", Posture::kRefuse}};
 
 bool IsWord(const Field& value, std::string_view word) {
@@ -39,6 +44,15 @@ constexpr KeyRow<PolicyDraft> kSpecRows[] = {
        return GiveOnce(draft.on_internal_error, value, value.OneOf(kPostureWords));
      },
      TextsOf<kPostureWords>},
+    {"onStaleCluster", Presence::kOptional,
+     [](PolicyDraft& draft, const Field& value) {
+       return GiveOnce(draft.on_stale_cluster, value, value.OneOf(kStaleClusterWords));
+     },
+     TextsOf<kStaleClusterWords>},
+    {"staleAfterSeconds", Presence::kOptional,
+     [](PolicyDraft& draft, const Field& value) {
+       return GiveOnce(draft.stale_after_seconds, value, value.Integer(kStaleSeconds));
+     }},
 };
 constexpr KeyTable<PolicyDraft> kSpecKeys{"spec", "spec", kSpecRows};
 
@@ -130,6 +144,8 @@ Policy MakePolicy(const PolicyDraft& draft, const std::vector<PolicyFile>& files
     policy.exemptions.back().span = exemption.span;
   }
   if (draft.on_internal_error) policy.on_internal_error = draft.on_internal_error->value;
+  if (draft.on_stale_cluster) policy.on_stale_cluster = draft.on_stale_cluster->value;
+  if (draft.stale_after_seconds) policy.stale_after = std::chrono::seconds(draft.stale_after_seconds->value);
   return policy;
 }
 

@@ -24,6 +24,8 @@ struct WorkloadTypeDraft {
 struct PolicyDraft {
   std::optional<Draft<std::string>> name;
   std::optional<Draft<Posture>> on_internal_error;
+  std::optional<Draft<StaleCluster>> on_stale_cluster;
+  std::optional<Draft<std::int64_t>> stale_after_seconds;
   bool gpus_given = false;  // an empty list is a statement, no list means the default
   std::vector<Draft<GpuResource>> gpus;
   std::vector<Draft<LadderClass>> classes;
