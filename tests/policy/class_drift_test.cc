@@ -8,6 +8,8 @@
 namespace podium {
 namespace {
 
+using builders::ClusterOf;
+using builders::ThreeTiers;
 using testing::IsEmpty;
 
 PriorityClass Live(const Policy& policy, const char* name) { return policy.FindInLadder(name)->priority_class; }
