@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <ctime>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "core/mutex.h"
@@ -100,6 +101,8 @@ bool IsHeaderValue(std::string_view text) {
 bool IsPath(std::string_view path) {
   return path.starts_with('/') && std::all_of(path.begin(), path.end(), IsVisibleAscii);
 }
+
+bool IsSuccess(int status) { return status >= 200 && status <= 299; }
 
 bool IsMethod(std::string_view method) {
   constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
@@ -193,11 +196,14 @@ class HttplibClient final : public HttpsClient {
   }
 
   Result<ClientReply> Stream(const ClientRequest& request, const StreamLimits& limits,
-                             const OnBytes& on_bytes) override {
+                             ByteReceiver& receiver) override {
     if (const Status checked = CheckRequest(request); !checked) return checked.error();
-    return Run(request, limits, [&on_bytes](std::string_view part, ClientReply& reply) {
+    const auto on_head = [&receiver](const ClientReply& reply) {
+      if (IsSuccess(reply.status)) receiver.Opened();
+    };
+    return Run(request, limits, on_head, [&receiver](std::string_view part, ClientReply& reply) {
       constexpr std::size_t kMaxErrorBytes = 8 << 10;
-      if (reply.status >= 200 && reply.status <= 299) return on_bytes(part);
+      if (IsSuccess(reply.status)) return receiver.Take(part);
       reply.body += part.substr(0, kMaxErrorBytes - reply.body.size());
       return Status();
     });
@@ -210,22 +216,30 @@ class HttplibClient final : public HttpsClient {
 
  private:
   using Stop = TlsMeter::Stop;
+  using OnHead = std::function<void(const ClientReply& reply)>;
   using OnPart = std::function<Status(std::string_view part, ClientReply& reply)>;
 
   Result<ClientReply> SendOnce(const ClientRequest& request) {
-    return Run(request, {options_.timeout, options_.timeout, options_.max_body_bytes},
-               [](std::string_view part, ClientReply& reply) {
-                 reply.body += part;
-                 return Status();
-               });
+    return Run(
+        request, {options_.timeout, options_.timeout, options_.max_body_bytes}, [](const ClientReply&) {},
+        [](std::string_view part, ClientReply& reply) {
+          reply.body += part;
+          return Status();
+        });
   }
 
-  Result<ClientReply> Run(const ClientRequest& what, const StreamLimits& limits, const OnPart& on_part) {
+  Result<ClientReply> Run(const ClientRequest& what, const StreamLimits& limits, const OnHead& on_head,
+                          const OnPart& on_part) {
+    if (meter_.cancelled) return Cancelled();
     ClientReply reply;
     std::size_t received = 0;
     Status taken;
     httplib::Request request = ToHttplib(what);
-    request.response_handler = [this, &reply](const httplib::Response& head) { return AcceptHead(head, reply); };
+    request.response_handler = [&](const httplib::Response& head) {
+      const bool accepted = AcceptHead(head, reply);
+      if (accepted) on_head(reply);
+      return accepted;
+    };
     request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
       if (!AcceptPart(size, received)) return false;
       received += size;
@@ -272,7 +286,7 @@ class HttplibClient final : public HttpsClient {
   }
 
   [[nodiscard]] Error Explain(httplib::Error error, const StreamLimits& limits) const {
-    if (meter_.cancelled) return {ErrorKind::kUnavailable, "the request to " + url_ + " was cancelled"};
+    if (meter_.cancelled) return Cancelled();
     if (meter_.stop == Stop::kDeadline) return TimedOut(limits);
     if (meter_.stop == Stop::kTooManyBytes) return TooManyBytes();
     if (meter_.stop == Stop::kBodyTooLarge) {
@@ -293,6 +307,10 @@ class HttplibClient final : public HttpsClient {
               url_ + " was silent for " + std::to_string(limits.silence.count()) + " ms in the middle of a reply"};
     }
     return {ErrorKind::kUnavailable, url_ + " broke off or did not answer in HTTP"};
+  }
+
+  [[nodiscard]] Error Cancelled() const {
+    return {ErrorKind::kUnavailable, "the request to " + url_ + " was cancelled"};
   }
 
   [[nodiscard]] Error TimedOut(const StreamLimits& limits) const {

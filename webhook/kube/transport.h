@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,8 +44,13 @@ struct StreamLimits {
   std::size_t max_body_bytes = std::size_t{2} << 30;
 };
 
-// A part of a body; an error ends the request and is its result.
-using OnBytes = std::function<Status(std::string_view bytes)>;
+// Takes the body of a 2xx reply as it arrives.
+class ByteReceiver {
+ public:
+  virtual ~ByteReceiver() = default;
+  virtual void Opened() = 0;                        // the head has come, and no byte of the body yet
+  virtual Status Take(std::string_view bytes) = 0;  // an error ends the request and is its result
+};
 
 // One keep-alive connection to one server; verified against the CA, host name or IP against the certificate's SANs (the
 // common name is never looked at). TLS 1.2 or 1.3, no redirects, no compression. Not thread-safe, but for Cancel.
@@ -65,11 +69,11 @@ class HttpsClient {
   // A GET is repeated once when the idle connection turns out to be closed. Nothing else is: only the caller knows
   // whether it may.
   virtual Result<ClientReply> Send(const ClientRequest& request) = 0;
-  // Hands the body of a 2xx reply to `on_bytes` as it arrives; the reply's body is empty then, and the first 8 KiB of
+  // Hands the body of a 2xx reply to `receiver` as it arrives; the reply's body is empty then, and the first 8 KiB of
   // the body otherwise. A body without length that breaks off looks like one that ended (HTTP cannot tell): the
   // receiver must know an end when it sees one. kTimeout also for silence. Never repeated.
   virtual Result<ClientReply> Stream(const ClientRequest& request, const StreamLimits& limits,
-                                     const OnBytes& on_bytes) = 0;
+                                     ByteReceiver& receiver) = 0;
   // From any thread: ends the request that is under way, and all later ones, with kUnavailable. Wakes a silent wait.
   virtual void Cancel() = 0;
 
