@@ -178,7 +178,9 @@ std::optional<std::chrono::minutes> Offset(std::string_view zone) {
 }  // namespace
 
 std::optional<TimePoint> ParseRfc3339(std::string_view text) {
-  const Result<TimePoint> day = ParseDate(text.substr(0, 10));
+  // A TimePoint ends in 2262; some plugins say 9999 for "never".
+  const bool beyond = text.substr(0, 4) > "2261" && Number(text, 0, 4).has_value();
+  const Result<TimePoint> day = ParseDate(beyond ? "2261-12-31" : text.substr(0, 10));
   const std::optional<int> hours = Number(text, 11, 2);
   const std::optional<int> minutes = Number(text, 14, 2);
   const std::optional<int> seconds = Number(text, 17, 2);

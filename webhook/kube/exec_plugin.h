@@ -35,7 +35,8 @@ Result<Credential> RunExecPlugin(const ExecPlugin& plugin, const ExecLimits& lim
 // The credential in an ExecCredential.
 Result<Credential> ReadExecCredential(std::string_view json, std::string_view api_version);
 
-// "2026-11-29T16:58:33Z", "...33.5+01:00". Nothing for anything else.
+// "2026-11-29T16:58:33Z", "...33.5+01:00" (fractions are dropped); all years after 2261 are the end of that one.
+// Nothing for anything else.
 std::optional<TimePoint> ParseRfc3339(std::string_view text);
 
 }  // namespace podium

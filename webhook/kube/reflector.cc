@@ -221,6 +221,9 @@ class Reflector::Worker {
     if (!IsSuccess(*reply)) return Refused(ReadApiError(reply->status, reply->body, reply->retry_after), "listing");
     const Result<ListMeta> meta = receiver.Finish();
     if (!meta) return Failed(OutcomeKind::kBroken, meta.error());
+    if (!options_.object_kind.empty() && meta->kind != options_.object_kind + "List")
+      return Failed(OutcomeKind::kBroken, {ErrorKind::kCorrupt, options_.path + " answered with a " + meta->kind +
+                                                                    "; wanted is " + options_.object_kind + "List"});
     Outcome outcome;
     outcome.kind = OutcomeKind::kListed;
     outcome.resource_version = meta->resource_version;
@@ -274,12 +277,13 @@ class Reflector::Worker {
   static bool IsSuccess(const ApiReply& reply) { return reply.status >= 200 && reply.status <= 299; }
 
   Outcome Failed(OutcomeKind kind, const Error& error) {
+    Outcome outcome;
+    outcome.kind = kind;
+    if (stop_.stop_requested()) return outcome;  // our own doing
     tally_.Update([&](ReflectorCounters& counters) {
       ++(kind == OutcomeKind::kBroken ? counters.broken : counters.unreachable);
       counters.last_error = error.message;
     });
-    Outcome outcome;
-    outcome.kind = kind;
     return outcome;
   }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <httplib.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -74,6 +75,12 @@ class SocketHandle {
   SocketHandle& operator=(const SocketHandle&) = delete;
 
   void Take(int socket) { Replace(fcntl(socket, F_DUPFD_CLOEXEC, 0)); }
+  // Between two requests: the peer has closed, or sends what nobody asked for.
+  bool HasInput() {
+    const MutexLock lock(mutex_);
+    pollfd socket{copy_, POLLIN, 0};
+    return copy_ >= 0 && poll(&socket, 1, 0) > 0;
+  }
   void Shutdown() {
     const MutexLock lock(mutex_);
     if (copy_ >= 0) shutdown(copy_, SHUT_RDWR);
@@ -187,10 +194,12 @@ class HttplibClient final : public HttpsClient {
 
   Result<ClientReply> Send(const ClientRequest& request) override {
     if (const Status checked = CheckRequest(request); !checked) return checked.error();
+    // cpp-httplib's own look at an idle connection is fooled by a close_notify that waits to be read.
+    if (client_->is_socket_open() != 0 && socket_.HasInput()) client_->stop();
     const bool reused = client_->is_socket_open() != 0;
     Result<ClientReply> reply = SendOnce(request);
-    // A server that closed the idle connection is noticed only when the request fails on it. A GET may simply be
-    // repeated; whether a POST may, only the caller knows.
+    // A server that closes the idle connection just now is noticed only when the request fails on it. A GET may simply
+    // be repeated; whether a POST may, only the caller knows.
     const bool stale = reused && !reply && reply.error().kind == ErrorKind::kUnavailable && request.method == "GET";
     return stale && !meter_.cancelled ? SendOnce(request) : reply;
   }
