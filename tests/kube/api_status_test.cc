@@ -30,7 +30,8 @@ TEST(ReadApiError, ReadsRecordedStatusObjects) {
 
 TEST(ReadApiError, KnowsBothFormsOfATooLargeVersion) {
   const std::string with_cause =
-      R"({"kind":"Status","code":504,"reason":"Timeout","message":"m","details":{"causes":[{"reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1}})";
+      R"({"kind":"Status","code":504,"reason":"Timeout","message":"m",)"
+      R"("details":{"causes":[{"reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1}})";
   EXPECT_EQ(ReadApiError(504, with_cause, std::nullopt), (ApiError{504, "Timeout", "m", seconds(1), true}));
   EXPECT_EQ(
       ReadApiError(504, R"({"kind":"Status","message":"Too large resource version: 3, current: 1"})", std::nullopt),

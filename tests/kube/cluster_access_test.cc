@@ -119,21 +119,22 @@ TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
            "      env: [{name: X, value: y}]\n      interactiveMode: IfAvailable\n      provideClusterInfo: true\n"));
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->token.kind, TokenSource::Kind::kExec);
-  EXPECT_EQ(
-      access->token.exec,
-      (ExecPlugin{
-          folder_.File("bin/login"),
-          {"--a", "b c"},
-          {{"X", "y"}},
-          "client.authentication.k8s.io/v1",
-          R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,)"
-          R"("cluster":{"server":"https://10.0.0.1:6443","certificate-authority-data":"UEVN"}}})"}));
+  EXPECT_EQ(access->token.exec,
+            (ExecPlugin{folder_.File("bin/login"),
+                        {"--a", "b c"},
+                        {{"X", "y"}},
+                        "client.authentication.k8s.io/v1",
+                        R"({"apiVersion":"client.authentication.k8s.io/v1",)"
+                        R"("kind":"ExecCredential",)"
+                        R"("spec":{"interactive":false,)"
+                        R"("cluster":{"server":"https://10.0.0.1:6443","certificate-authority-data":"UEVN"}}})"}));
 }
 
 TEST_F(KubeconfigTest, JsonIsReadToo) {
-  const Result<ClusterAccess> access = Load(
-      R"({"current-context":"d","contexts":[{"name":"d","context":{"cluster":"c"}}],)"
-      R"("clusters":[{"name":"c","cluster":{"server":"https://a/k8s/clusters/x","certificate-authority-data":"Q0E="}}]})");
+  const Result<ClusterAccess> access =
+      Load(R"({"current-context":"d","contexts":[{"name":"d","context":{"cluster":"c"}}],)"
+           R"("clusters":[{"name":"c","cluster":{"server":"https://a/k8s/clusters/x",)"
+           R"("certificate-authority-data":"Q0E="}}]})");
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->server, "https://a/k8s/clusters/x");
 }

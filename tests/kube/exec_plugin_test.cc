@@ -75,8 +75,8 @@ class ExecPluginTest : public testing::Test {
     std::filesystem::permissions(plugin.command, std::filesystem::perms::owner_all);
     return plugin;
   }
-  std::string Name() { return "the credential plugin '" + folder_.File("plugin").substr(0, 40) + "'"; }
-  std::string Names(const std::string& message) {
+  // A message behind the plugin's name.
+  std::string BehindName(const std::string& message) {
     const std::size_t quote = message.find('\'', message.find('\'') + 1);
     return message.substr(quote + 1);
   }
@@ -97,9 +97,9 @@ TEST_F(ExecPluginTest, GetsItsArgumentsEnvironmentAndInfo) {
 TEST_F(ExecPluginTest, FailuresAreToldWithoutItsOutput) {
   const Result<Credential> failed = RunExecPlugin(Script("echo secret; exit 3\n"), {});
   EXPECT_EQ(failed.error().kind, ErrorKind::kUnavailable);
-  EXPECT_EQ(Names(failed.error().message), " ended with status 3");
-  EXPECT_EQ(Names(RunExecPlugin(Script("kill -9 $$\n"), {}).error().message), " was ended by signal 9");
-  EXPECT_EQ(Names(RunExecPlugin(Script("echo secret\n"), {}).error().message),
+  EXPECT_EQ(BehindName(failed.error().message), " ended with status 3");
+  EXPECT_EQ(BehindName(RunExecPlugin(Script("kill -9 $$\n"), {}).error().message), " was ended by signal 9");
+  EXPECT_EQ(BehindName(RunExecPlugin(Script("echo secret\n"), {}).error().message),
             ": its output is no ExecCredential object in JSON");
   EXPECT_EQ(RunExecPlugin({"podium-no-such-plugin", {}, {}, "", ""}, {}).error(),
             (Error{ErrorKind::kUnavailable,
@@ -110,11 +110,11 @@ TEST_F(ExecPluginTest, FailuresAreToldWithoutItsOutput) {
 TEST_F(ExecPluginTest, TimeAndOutputAreLimited) {
   const Result<Credential> slow = RunExecPlugin(Script("sleep 60\n"), {.time = milliseconds(30)});
   EXPECT_EQ(slow.error().kind, ErrorKind::kTimeout);
-  EXPECT_EQ(Names(slow.error().message), " did not end within 30 ms");
+  EXPECT_EQ(BehindName(slow.error().message), " did not end within 30 ms");
   const Result<Credential> loud =
       RunExecPlugin(Script("while :; do echo xxxxxxxxxxxxxxxx; done\n"), {.output_bytes = 5'000});
   EXPECT_EQ(loud.error().kind, ErrorKind::kInvalidInput);
-  EXPECT_EQ(Names(loud.error().message), " printed more than 5000 bytes, which no credential has");
+  EXPECT_EQ(BehindName(loud.error().message), " printed more than 5000 bytes, which no credential has");
 }
 
 TEST_F(ExecPluginTest, ChildThatOutlivesItIsNotWaitedFor) {

@@ -23,6 +23,10 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
+void PrintTo(const Split& split, std::ostream* out) {
+  *out << testing::PrintToString(split.items) << ' ' << testing::PrintToString(split.meta) << ' ' << split.error;
+}
+
 Split SplitParts(const std::vector<std::string_view>& parts, const SplitLimits& limits = {}) {
   Split split;
   ItemSplitter splitter(limits);
@@ -92,6 +96,21 @@ TEST(ItemSplitter, SaysWhereTheTextIsNoList) {
       {"{} {}", "byte 3: '{' does not belong there"},
   };
   for (const auto& [text, error] : rows) EXPECT_EQ(ErrorOf(text), "the list cannot be read at " + error) << text;
+}
+
+TEST(ItemSplitter, DamagedListsAreTheSameWhateverTheParts) {
+  int errors = 0;
+  for (std::size_t at = 0; at < kList.size(); ++at) {
+    for (const char c : std::string_view("{}[],:\"\\ x1")) {
+      std::string damaged(kList);
+      damaged[at] = c;
+      const Split whole = SplitParts({damaged});
+      ASSERT_EQ(SplitEvery(damaged, 1), whole) << damaged;
+      ASSERT_EQ(SplitEvery(damaged, 13), whole) << damaged;
+      if (!whole.error.empty()) ++errors;
+    }
+  }
+  EXPECT_GT(errors, 1'000);
 }
 
 TEST(ItemSplitter, OtherRepliesAreNoLists) {

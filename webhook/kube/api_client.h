@@ -50,7 +50,7 @@ class ApiClient {
 };
 
 struct ApiClientOptions {
-  std::chrono::milliseconds call_time{10'000};  // the whole call
+  std::chrono::milliseconds call_time{10'000};  // of each attempt, connecting included
   std::chrono::milliseconds connect_time{5'000};
   std::size_t max_body_bytes = 16 << 20;
   std::size_t idle_connections = 4;

@@ -115,6 +115,8 @@ class RunningPlugin {
 
   // All it printed until it ended. What a grandchild that outlives it would still print is not waited for.
   Result<std::string> Output(const std::string& name, const ExecLimits& limits) {
+    if (exit_.get() < 0)
+      return Error{ErrorKind::kUnavailable, name + " cannot be watched: the system has no pidfd_open (Linux 5.3)"};
     const SteadyClock::time_point deadline = SteadyClock::now() + limits.time;
     std::string output;
     bool ended = false;

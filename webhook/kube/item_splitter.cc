@@ -8,6 +8,8 @@
 namespace podium {
 namespace {
 
+constexpr std::string_view kPlainStarts = "-0123456789tfn";  // of numbers, true, false and null
+
 bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 Error Corrupt(std::string message) { return {ErrorKind::kCorrupt, std::move(message)}; }
@@ -90,8 +92,11 @@ std::size_t ItemSplitter::BeginValue(char c) {
     }
   }
   if (expect_ == Expect::kValue) expect_ = Expect::kCommaOrEnd;
+  if (c != '"' && c != '{' && c != '[' && kPlainStarts.find(c) == std::string_view::npos)
+    Fail(Quoted({&c, 1}) + " does not belong there");
   value_.clear();
   value_complete_ = false;
+  value_at_ = position_;
   form_ = c == '"' ? Form::kString : Form::kPlain;
   if (c == '{' || c == '[') form_ = Form::kContainer;
   if (form_ == Form::kContainer) scanner_.Restart();
@@ -104,7 +109,7 @@ std::size_t ItemSplitter::FeedValue(std::string_view bytes, const OnItem& on_ite
     used = scanner_.Feed(bytes);
     value_complete_ = scanner_.state() == ContainerScanner::State::kClosed;
     if (scanner_.state() == ContainerScanner::State::kTooDeep)
-      Fail("an object nests deeper than " + std::to_string(limits_.depth) + " levels");
+      FailValue("an object nests deeper than " + std::to_string(limits_.depth) + " levels");
   } else {
     used = form_ == Form::kString ? FeedString(bytes) : FeedPlain(bytes);
   }
@@ -128,7 +133,6 @@ std::size_t ItemSplitter::FeedString(std::string_view bytes) {
 // Numbers, true, false and null: they end before what may follow them.
 std::size_t ItemSplitter::FeedPlain(std::string_view bytes) {
   const std::size_t end = bytes.find_first_of(",]} \n\r\t");
-  if (end == 0 && value_.empty()) Fail(Quoted(bytes.substr(0, 1)) + " does not belong there");
   value_complete_ = end != std::string_view::npos;
   return std::min(end, bytes.size());
 }
@@ -137,8 +141,8 @@ void ItemSplitter::Keep(std::string_view part) {
   constexpr std::size_t kMemberBytes = 64 << 10;
   const std::size_t limit = InItems() ? limits_.item_bytes : kMemberBytes;
   if (part.size() > limit - value_.size())
-    return Fail((InItems() ? "an item" : "a member beside the items") + std::string(" is over the limit of ") +
-                Bytes(limit));
+    return FailValue((InItems() ? "an item" : "a member beside the items") + std::string(" is over the limit of ") +
+                     Bytes(limit));
   value_ += part;
 }
 
@@ -159,11 +163,16 @@ void ItemSplitter::EndMember(const std::string& value) {
   if (key_ == "kind") kind_ = value;
   if (key_ == "apiVersion") api_version_ = value;
   if (key_ == "metadata") metadata_ = value;
-  if (key_ == "items" && value != "null") Fail("'items' is no array");  // Go writes an empty list as null
+  if (key_ == "items" && value != "null") FailValue("'items' is no array");  // Go writes an empty list as null
 }
 
-void ItemSplitter::Fail(const std::string& what) {
-  if (!problem_) problem_ = Corrupt("the list cannot be read at byte " + std::to_string(position_) + ": " + what);
+void ItemSplitter::Fail(const std::string& what) { FailAt(position_, what); }
+
+// At the beginning of the value, so that the error does not depend on how the bytes came.
+void ItemSplitter::FailValue(const std::string& what) { FailAt(value_at_, what); }
+
+void ItemSplitter::FailAt(std::uint64_t position, const std::string& what) {
+  if (!problem_) problem_ = Corrupt("the list cannot be read at byte " + std::to_string(position) + ": " + what);
 }
 
 Status LineSplitter::Feed(std::string_view bytes, const OnItem& on_line) {

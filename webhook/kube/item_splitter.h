@@ -57,6 +57,8 @@ class ItemSplitter {
   void EndValue(std::string_view last_part, const OnItem& on_item);
   void EndMember(const std::string& value);
   void Fail(const std::string& what);
+  void FailValue(const std::string& what);
+  void FailAt(std::uint64_t position, const std::string& what);
   [[nodiscard]] bool InItems() const { return expect_ == Expect::kItemCommaOrEnd; }
 
   SplitLimits limits_;
@@ -71,7 +73,8 @@ class ItemSplitter {
   std::string kind_;
   std::string api_version_;
   std::string metadata_;
-  std::uint64_t position_ = 0;
+  std::uint64_t position_ = 0;  // of the byte that is looked at, or of the part that is
+  std::uint64_t value_at_ = 0;  // where the value in progress begins
   std::optional<Error> problem_;
 };
 

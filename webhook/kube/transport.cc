@@ -195,7 +195,10 @@ class HttplibClient final : public HttpsClient {
   Result<ClientReply> Send(const ClientRequest& request) override {
     if (const Status checked = CheckRequest(request); !checked) return checked.error();
     // cpp-httplib's own look at an idle connection is fooled by a close_notify that waits to be read.
-    if (client_->is_socket_open() != 0 && socket_.HasInput()) client_->stop();
+    if (client_->is_socket_open() != 0 && socket_.HasInput()) {
+      const SigpipeBlocked guard;
+      client_->stop();
+    }
     const bool reused = client_->is_socket_open() != 0;
     Result<ClientReply> reply = SendOnce(request);
     // A server that closes the idle connection just now is noticed only when the request fails on it. A GET may simply
