@@ -60,14 +60,28 @@ Identity MakeCertificate(const Identity& authority, const CertificateSpec& spec)
   return leaf;
 }
 
-std::string ToPem(const Identity& identity) {
-  BIO* memory = BIO_new(BIO_s_mem());
-  Require(PEM_write_bio_X509(memory, identity.certificate.get()) == 1);
+namespace {
+
+std::string TextOf(BIO* memory) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(memory, &data);
   std::string pem(data, static_cast<std::size_t>(size));
   BIO_free(memory);
   return pem;
+}
+
+}  // namespace
+
+std::string ToPem(const Identity& identity) {
+  BIO* memory = BIO_new(BIO_s_mem());
+  Require(PEM_write_bio_X509(memory, identity.certificate.get()) == 1);
+  return TextOf(memory);
+}
+
+std::string KeyToPem(const Identity& identity) {
+  BIO* memory = BIO_new(BIO_s_mem());
+  Require(PEM_write_bio_PrivateKey(memory, identity.key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1);
+  return TextOf(memory);
 }
 
 }  // namespace podium::testing_tls

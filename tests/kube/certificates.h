@@ -30,5 +30,6 @@ Identity MakeAuthority(const std::string& common_name);
 Identity MakeCertificate(const Identity& authority, const CertificateSpec& spec);
 
 std::string ToPem(const Identity& identity);
+std::string KeyToPem(const Identity& identity);
 
 }  // namespace podium::testing_tls

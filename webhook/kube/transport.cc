@@ -1,12 +1,12 @@
 #include "kube/transport.h"
 
-#include <arpa/inet.h>
+#include <fcntl.h>
 #include <httplib.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,182 +14,19 @@
 #include <cstdint>
 #include <ctime>
 #include <exception>
-#include <optional>
+#include <functional>
 #include <utility>
 
+#include "core/mutex.h"
 #include "core/text.h"
+#include "kube/address.h"
+#include "kube/tls.h"
 
 namespace podium {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-// --- the address ----------------------------------------------------------------------------------------------------
-
-struct Address {
-  std::string host;  // an IPv6 address without its brackets
-  int port = 443;
-  bool is_ip = false;
-};
-
-bool IsIpLiteral(const std::string& host) {
-  unsigned char bytes[sizeof(in6_addr)];
-  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
-}
-
-bool IsHostCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-}
-
-// 0 when `text` is no port.
-int ParsePort(std::string_view text) {
-  int port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && port >= 1 && port <= 65535 ? port : 0;
-}
-
-std::optional<Address> ParseAuthority(std::string_view authority) {
-  Address address;
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const std::size_t bracket = authority.find(']');
-    if (bracket == std::string_view::npos) return std::nullopt;
-    address.host = authority.substr(1, bracket - 1);
-    port = authority.substr(bracket + 1);
-    if (address.host.find(':') == std::string::npos || !IsIpLiteral(address.host)) return std::nullopt;
-  } else {
-    const std::size_t colon = std::min(authority.find(':'), authority.size());
-    address.host = authority.substr(0, colon);
-    port = authority.substr(colon);
-    if (address.host.empty() || !std::all_of(address.host.begin(), address.host.end(), IsHostCharacter))
-      return std::nullopt;
-  }
-  address.is_ip = IsIpLiteral(address.host);
-  if (port.empty()) return address;
-  if (port.front() != ':') return std::nullopt;
-  address.port = ParsePort(port.substr(1));
-  if (address.port == 0) return std::nullopt;
-  return address;
-}
-
-// Scheme, host and port; a path, a query or a user in it would be dropped silently, so they are refused.
-std::optional<Address> ParseUrl(std::string_view url) {
-  constexpr std::string_view kScheme = "https://";
-  if (!url.starts_with(kScheme)) return std::nullopt;
-  url.remove_prefix(kScheme.size());
-  if (url.ends_with('/')) url.remove_suffix(1);
-  return ParseAuthority(url);
-}
-
-// --- what a request may cost ----------------------------------------------------------------------------------------
-
-// cpp-httplib limits neither the length of a line nor the number of header lines, restarts its read timeout with every
-// byte, and matches the status line with a recursive std::regex. So the limits sit below it, in the socket BIO.
-constexpr std::size_t kMaxHandshakeBytes = 256 << 10;
-constexpr std::size_t kMaxHeadBytes = 16 << 10;  // one TLS record more may arrive, since records come whole
-
-enum class Phase { kHandshake, kHead, kBody };
-enum class Stop { kNone, kDeadline, kTooManyBytes, kBodyTooLarge, kCompressed };
-
-// What one request has used up so far. One per client; the callbacks below find it through OpenSSL's extra data.
-struct Meter {
-  std::size_t max_body_bytes = 0;
-  SteadyClock::time_point deadline;
-  Phase phase = Phase::kHead;
-  std::size_t wire_bytes = 0;  // read from the socket in this phase
-  Stop stop = Stop::kNone;
-  int certificate_error = X509_V_OK;
-
-  void Begin(SteadyClock::time_point until) {
-    deadline = until;
-    stop = Stop::kNone;
-    certificate_error = X509_V_OK;
-    Enter(Phase::kHead);
-  }
-
-  void Enter(Phase next) {
-    phase = next;
-    wire_bytes = 0;
-  }
-
-  // Bytes on the wire, so the body's share leaves room for records and chunk heads.
-  [[nodiscard]] std::size_t Budget() const {
-    if (phase == Phase::kHandshake) return kMaxHandshakeBytes;
-    return phase == Phase::kHead ? kMaxHeadBytes : 4 * max_body_bytes + kMaxHeadBytes;
-  }
-
-  [[nodiscard]] bool MayRead() {
-    if (SteadyClock::now() >= deadline)
-      stop = Stop::kDeadline;
-    else if (wire_bytes >= Budget())
-      stop = Stop::kTooManyBytes;
-    return stop == Stop::kNone;
-  }
-};
-
-long CountSocketBytes(BIO* bio, int operation, const char* /*data*/, std::size_t /*length*/, int /*argi*/,
-                      long /*argl*/, int result, std::size_t* processed) {
-  auto* meter = reinterpret_cast<Meter*>(BIO_get_callback_arg(bio));
-  if (operation == BIO_CB_READ && !meter->MayRead()) {
-    // What an earlier read left there ("try again") must not be taken for the answer to this one.
-    BIO_clear_retry_flags(bio);
-    return -1;
-  }
-  if (operation == (BIO_CB_READ | BIO_CB_RETURN) && result > 0 && processed != nullptr) meter->wire_bytes += *processed;
-  return result;
-}
-
-int MeterIndex() {
-  static const int index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
-  return index;
-}
-
-Meter& MeterOf(const SSL* ssl) { return *static_cast<Meter*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), MeterIndex())); }
-
-void WatchHandshake(const SSL* ssl, int where, int /*result*/) {
-  Meter& meter = MeterOf(ssl);
-  BIO* bio = SSL_get_rbio(ssl);
-  if ((where & SSL_CB_HANDSHAKE_START) != 0 && BIO_get_callback_ex(bio) == nullptr) {
-    BIO_set_callback_ex(bio, CountSocketBytes);
-    BIO_set_callback_arg(bio, reinterpret_cast<char*>(&meter));
-    meter.Enter(Phase::kHandshake);
-  }
-  // TLS 1.3 reports each session ticket as a handshake too: only the first one begins a new phase.
-  if ((where & SSL_CB_HANDSHAKE_DONE) != 0 && meter.phase == Phase::kHandshake) meter.Enter(Phase::kHead);
-}
-
-int RecordCertificateError(int accepted, X509_STORE_CTX* store) {
-  if (accepted == 1) return accepted;
-  const auto* ssl = static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  MeterOf(ssl).certificate_error = X509_STORE_CTX_get_error(store);
-  return accepted;
-}
-
-// --- TLS ------------------------------------------------------------------------------------------------------------
-
-// cpp-httplib's own check accepts a matching common name although the certificate has alternative names, and reads
-// past short IP entries. It is switched off; OpenSSL's, which ends the handshake before a byte of ours is sent, is on.
-Status SecureContext(SSL_CTX* context, const Address& address, const std::string& ca_file, Meter& meter) {
-  ERR_clear_error();
-  if (SSL_CTX_load_verify_file(context, ca_file.c_str()) != 1) {
-    return Error{ErrorKind::kInvalidInput, "cannot read CA certificates from " + Quoted(ca_file) +
-                                               "; it must be a readable PEM file with at least one certificate"};
-  }
-  X509_VERIFY_PARAM* wanted = SSL_CTX_get0_param(context);
-  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-  const int named = address.is_ip ? X509_VERIFY_PARAM_set1_ip_asc(wanted, address.host.c_str())
-                                  : X509_VERIFY_PARAM_set1_host(wanted, address.host.data(), address.host.size());
-  const bool secured = named == 1 && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
-                       SSL_CTX_set_ex_data(context, MeterIndex(), &meter) == 1;
-  ERR_clear_error();
-  if (!secured) return Error{ErrorKind::kInternal, "OpenSSL refuses the settings of the client's TLS context"};
-  SSL_CTX_set_security_level(context, 2);
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, RecordCertificateError);
-  SSL_CTX_set_info_callback(context, WatchHandshake);
-  return {};
-}
+using std::chrono::milliseconds;
 
 // Keeps a peer that went away from ending the process: cpp-httplib writes to the socket with the default SIGPIPE.
 class SigpipeBlocked {
@@ -216,7 +53,51 @@ class SigpipeBlocked {
   bool was_pending_ = false;
 };
 
-// --- the client -----------------------------------------------------------------------------------------------------
+// --- the socket -----------------------------------------------------------------------------------------------------
+
+// A peer that vanished without a word is noticed after a minute, by whichever of the two applies.
+void WatchPeer(int socket) {
+  const auto set = [socket](int level, int name, int value) { setsockopt(socket, level, name, &value, sizeof value); };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+}
+
+// A second descriptor of the client's socket. cpp-httplib's stop() waits for whoever connects, and closes the number
+// that another thread may get at once; a shutdown of our own descriptor does neither.
+class SocketHandle {
+ public:
+  SocketHandle() = default;
+  ~SocketHandle() { Replace(-1); }
+  SocketHandle(const SocketHandle&) = delete;
+  SocketHandle& operator=(const SocketHandle&) = delete;
+
+  void Take(int socket) { Replace(fcntl(socket, F_DUPFD_CLOEXEC, 0)); }
+  // Between two requests: the peer has closed, or sends what nobody asked for.
+  bool HasInput() {
+    const MutexLock lock(mutex_);
+    pollfd socket{copy_, POLLIN, 0};
+    return copy_ >= 0 && poll(&socket, 1, 0) > 0;
+  }
+  void Shutdown() {
+    const MutexLock lock(mutex_);
+    if (copy_ >= 0) shutdown(copy_, SHUT_RDWR);
+  }
+
+ private:
+  void Replace(int copy) {
+    const MutexLock lock(mutex_);
+    if (copy_ >= 0) close(copy_);
+    copy_ = copy;
+  }
+
+  Mutex mutex_;
+  int copy_ PODIUM_GUARDED_BY(mutex_) = -1;
+};
+
+// --- requests -------------------------------------------------------------------------------------------------------
 
 bool IsVisibleAscii(char c) { return c > ' ' && c <= '~'; }
 
@@ -228,23 +109,72 @@ bool IsPath(std::string_view path) {
   return path.starts_with('/') && std::all_of(path.begin(), path.end(), IsVisibleAscii);
 }
 
+bool IsSuccess(int status) { return status >= 200 && status <= 299; }
+
+bool IsMethod(std::string_view method) {
+  constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+  return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
+Status CheckRequest(const ClientRequest& request) {
+  std::string problem;
+  if (!IsMethod(request.method))
+    problem = Quoted(request.method) + " is not a method; wanted is GET, POST, PUT, PATCH or DELETE";
+  else if (!IsPath(request.path))
+    problem = Quoted(request.path) + " is not a path; wanted is '/' and then visible ASCII, the rest as %XX";
+  else if ((request.method != "GET" && request.method != "DELETE" && !IsHeaderValue(request.content_type)) ||
+           (!request.content_type.empty() && !IsHeaderValue(request.content_type)))
+    problem = Quoted(request.content_type) + " is not a content type; wanted is one line such as application/json";
+  else if (!request.accept.empty() && !IsHeaderValue(request.accept))
+    problem = Quoted(request.accept) + " is not a list of content types for Accept";
+  else if (!std::all_of(request.bearer_token.begin(), request.bearer_token.end(), IsVisibleAscii))
+    problem = "the bearer token has characters that no header may have; wanted is visible ASCII";
+  if (problem.empty()) return {};
+  return Error{ErrorKind::kInvalidInput, problem};
+}
+
+httplib::Request ToHttplib(const ClientRequest& from) {
+  httplib::Request to;
+  to.method = from.method;
+  to.path = from.path;
+  to.body = from.body;
+  to.set_header("User-Agent", "podium");  // to some agents the API server answers with blanks for the eye
+  if (!from.content_type.empty()) to.set_header("Content-Type", from.content_type);
+  if (!from.accept.empty()) to.set_header("Accept", from.accept);
+  if (!from.bearer_token.empty()) to.set_header("Authorization", "Bearer " + from.bearer_token);
+  return to;
+}
+
+std::optional<std::chrono::seconds> ReadRetryAfter(const std::string& text) {
+  constexpr int kLongest = 86'400;
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || seconds < 0) return std::nullopt;
+  return std::chrono::seconds(std::min(seconds, kLongest));
+}
+
+// --- the client -----------------------------------------------------------------------------------------------------
+
 class HttplibClient final : public HttpsClient {
  public:
   HttplibClient(const Address& address, std::string url, const ClientOptions& options)
       : url_(std::move(url)),
-        host_(address.host),
+        name_(options.server_name.empty() ? address.host : options.server_name),
         options_(options),
         client_(std::make_unique<httplib::SSLClient>(address.host, address.port)) {
-    meter_.max_body_bytes = options.max_body_bytes;
-    client_->enable_server_certificate_verification(false);  // see SecureContext
-    client_->set_connection_timeout(options.timeout);
-    client_->set_read_timeout(options.timeout);
+    client_->enable_server_certificate_verification(false);  // see SecureTls
+    client_->set_connection_timeout(std::min(options.timeout, options.connect_timeout));
     client_->set_write_timeout(options.timeout);
     client_->set_keep_alive(true);
     client_->set_tcp_nodelay(true);
     client_->set_follow_location(false);
     client_->set_decompress(false);
     client_->set_url_encode(false);
+    client_->set_socket_options([this](int socket) {
+      fcntl(socket, F_SETFD, FD_CLOEXEC);
+      WatchPeer(socket);
+      socket_.Take(socket);
+    });
   }
 
   ~HttplibClient() override {
@@ -255,142 +185,204 @@ class HttplibClient final : public HttpsClient {
   HttplibClient(const HttplibClient&) = delete;
   HttplibClient& operator=(const HttplibClient&) = delete;
 
-  Status Secure(const Address& address) {
+  Status Secure() {
     if (!client_->is_valid()) return Error{ErrorKind::kInternal, "OpenSSL cannot create a TLS client context"};
-    return SecureContext(client_->ssl_context(), address, options_.ca_file, meter_);
+    return SecureTls(client_->ssl_context(), {name_, 0, IsIpLiteral(name_)},
+                     {options_.ca_file, options_.ca_pem, options_.client_certificate_pem, options_.client_key_pem},
+                     meter_);
   }
 
-  Result<ClientReply> Post(const std::string& path, std::string_view body, const std::string& content_type) override {
-    if (!IsHeaderValue(content_type)) {
-      return Error{ErrorKind::kInvalidInput, Quoted(content_type) +
-                                                 " is not a content type; wanted is one line such as "
-                                                 "application/json"};
+  Result<ClientReply> Send(const ClientRequest& request) override {
+    if (const Status checked = CheckRequest(request); !checked) return checked.error();
+    // cpp-httplib's own look at an idle connection is fooled by a close_notify that waits to be read.
+    if (client_->is_socket_open() != 0 && socket_.HasInput()) {
+      const SigpipeBlocked guard;
+      client_->stop();
     }
-    httplib::Request request;
-    request.method = "POST";
-    request.path = path;
-    request.body = body;
-    request.set_header("Content-Type", content_type);
-    return Send(request);
+    const bool reused = client_->is_socket_open() != 0;
+    Result<ClientReply> reply = SendOnce(request);
+    // A server that closes the idle connection just now is noticed only when the request fails on it. A GET may simply
+    // be repeated; whether a POST may, only the caller knows.
+    const bool stale = reused && !reply && reply.error().kind == ErrorKind::kUnavailable && request.method == "GET";
+    return stale && !meter_.cancelled ? SendOnce(request) : reply;
   }
 
-  Result<ClientReply> Get(const std::string& path) override {
-    httplib::Request request;
-    request.method = "GET";
-    request.path = path;
-    const bool reused = client_->is_socket_open() != 0;
-    Result<ClientReply> reply = Send(request);
-    // A server that closed the idle connection is noticed only when the request fails on it. A GET may simply be
-    // repeated; whether a POST may, only the caller knows.
-    const bool stale = reused && !reply && reply.error().kind == ErrorKind::kUnavailable;
-    return stale ? Send(request) : reply;
+  Result<ClientReply> Stream(const ClientRequest& request, const StreamLimits& limits,
+                             ByteReceiver& receiver) override {
+    if (const Status checked = CheckRequest(request); !checked) return checked.error();
+    const auto on_head = [&receiver](const ClientReply& reply) {
+      if (IsSuccess(reply.status)) receiver.Opened();
+    };
+    return Run(request, limits, on_head, [&receiver](std::string_view part, ClientReply& reply) {
+      constexpr std::size_t kMaxErrorBytes = 8 << 10;
+      if (IsSuccess(reply.status)) return receiver.Take(part);
+      reply.body += part.substr(0, kMaxErrorBytes - reply.body.size());
+      return Status();
+    });
+  }
+
+  void Cancel() override {
+    meter_.cancelled = true;
+    socket_.Shutdown();
   }
 
  private:
-  Result<ClientReply> Send(httplib::Request request) {
-    if (!IsPath(request.path)) {
-      return Error{ErrorKind::kInvalidInput,
-                   Quoted(request.path) + " is not a path; wanted is '/' and then visible ASCII, the rest as %XX"};
-    }
+  using Stop = TlsMeter::Stop;
+  using OnHead = std::function<void(const ClientReply& reply)>;
+  using OnPart = std::function<Status(std::string_view part, ClientReply& reply)>;
+
+  Result<ClientReply> SendOnce(const ClientRequest& request) {
+    return Run(
+        request, {options_.timeout, options_.timeout, options_.max_body_bytes}, [](const ClientReply&) {},
+        [](std::string_view part, ClientReply& reply) {
+          reply.body += part;
+          return Status();
+        });
+  }
+
+  Result<ClientReply> Run(const ClientRequest& what, const StreamLimits& limits, const OnHead& on_head,
+                          const OnPart& on_part) {
+    if (meter_.cancelled) return Cancelled();
     ClientReply reply;
-    request.response_handler = [this, &reply](const httplib::Response& head) { return AcceptHead(head, reply); };
-    request.content_receiver = [this, &reply](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
-      return AcceptBody({data, size}, reply);
+    std::size_t received = 0;
+    Status taken;
+    httplib::Request request = ToHttplib(what);
+    request.response_handler = [&](const httplib::Response& head) {
+      const bool accepted = AcceptHead(head, reply);
+      if (accepted) on_head(reply);
+      return accepted;
     };
+    request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+      if (!AcceptPart(size, received)) return false;
+      received += size;
+      taken = on_part({data, size}, reply);
+      if (!taken) meter_.stop = Stop::kReceiver;
+      return taken.ok();
+    };
+    client_->set_read_timeout(limits.silence);
     const SigpipeBlocked guard;
-    meter_.Begin(SteadyClock::now() + options_.timeout);
+    meter_.Begin(SteadyClock::now() + limits.overall, limits.max_body_bytes);
     httplib::Response response;
     httplib::Error error = httplib::Error::Success;
-    try {
-      if (client_->send(request, response, error) && meter_.stop == Stop::kNone) return reply;
-    } catch (const std::exception&) {
-      client_->stop();
-      return Error{ErrorKind::kUnavailable, url_ + " broke off or did not answer in HTTP"};
-    }
+    const bool complete = SendGuarded(request, response, error) && meter_.stop == Stop::kNone;
+    if (complete && !meter_.cancelled) return reply;
     client_->stop();
-    return Explain(error);
+    if (!taken) return taken.error();
+    return Explain(error, limits);
+  }
+
+  bool SendGuarded(httplib::Request& request, httplib::Response& response, httplib::Error& error) {
+    try {
+      return client_->send(request, response, error);
+    } catch (const std::exception&) {
+      error = httplib::Error::Read;
+      return false;
+    }
   }
 
   bool AcceptHead(const httplib::Response& head, ClientReply& reply) {
-    meter_.Enter(Phase::kBody);
+    meter_.Enter(TlsMeter::Phase::kBody);
     reply.status = head.status;
     reply.content_type = head.get_header_value("Content-Type");
+    reply.retry_after = ReadRetryAfter(head.get_header_value("Retry-After"));
     // Nothing was offered in Accept-Encoding; expanding what comes anyway is how 200 bytes become 300 MiB.
     if (head.has_header("Content-Encoding") && head.get_header_value("Content-Encoding") != "identity")
       meter_.stop = Stop::kCompressed;
     return meter_.stop == Stop::kNone;
   }
 
-  bool AcceptBody(std::string_view part, ClientReply& reply) {
-    if (part.size() > options_.max_body_bytes - reply.body.size()) {
-      meter_.stop = Stop::kBodyTooLarge;
-      return false;
-    }
-    reply.body += part;
-    return true;
+  bool AcceptPart(std::size_t size, std::size_t received) {
+    if (size > meter_.max_body_bytes - received) meter_.stop = Stop::kBodyTooLarge;
+    if (meter_.cancelled) meter_.stop = Stop::kCancelled;
+    return meter_.stop == Stop::kNone;
   }
 
-  [[nodiscard]] Error Explain(httplib::Error error) const {
-    switch (meter_.stop) {
-      case Stop::kNone: break;
-      case Stop::kDeadline: return TimedOut();
-      case Stop::kTooManyBytes: return TooManyBytes();
-      case Stop::kBodyTooLarge:
-        return {ErrorKind::kInvalidInput,
-                url_ + " sent a body over the limit of " + std::to_string(options_.max_body_bytes) + " bytes"};
-      case Stop::kCompressed:
-        return {ErrorKind::kInvalidInput, url_ + " sent a compressed body, which was not asked for"};
+  [[nodiscard]] Error Explain(httplib::Error error, const StreamLimits& limits) const {
+    if (meter_.cancelled) return Cancelled();
+    if (meter_.stop == Stop::kDeadline) return TimedOut(limits);
+    if (meter_.stop == Stop::kTooManyBytes) return TooManyBytes();
+    if (meter_.stop == Stop::kBodyTooLarge) {
+      return {ErrorKind::kInvalidInput,
+              url_ + " sent a body over the limit of " + std::to_string(meter_.max_body_bytes) + " bytes"};
     }
-    if (meter_.certificate_error != X509_V_OK) return BadCertificate();
-    if (SteadyClock::now() >= meter_.deadline || error == httplib::Error::ConnectionTimeout) return TimedOut();
+    if (meter_.stop == Stop::kCompressed)
+      return {ErrorKind::kInvalidInput, url_ + " sent a compressed body, which was not asked for"};
+    if (meter_.certificate_error != 0) return BadCertificate();
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (now >= meter_.deadline || error == httplib::Error::ConnectionTimeout) return TimedOut(limits);
     if (error == httplib::Error::Connection)
       return {ErrorKind::kUnavailable, "cannot connect to " + url_ + "; is the server running?"};
     if (error == httplib::Error::SSLConnection)
       return {ErrorKind::kUnavailable, "the TLS handshake with " + url_ + " failed; wanted is TLS 1.2 or 1.3"};
+    if (now - meter_.last_byte >= limits.silence) {
+      return {ErrorKind::kTimeout,
+              url_ + " was silent for " + std::to_string(limits.silence.count()) + " ms in the middle of a reply"};
+    }
     return {ErrorKind::kUnavailable, url_ + " broke off or did not answer in HTTP"};
   }
 
-  [[nodiscard]] Error TimedOut() const {
+  [[nodiscard]] Error Cancelled() const {
+    return {ErrorKind::kUnavailable, "the request to " + url_ + " was cancelled"};
+  }
+
+  [[nodiscard]] Error TimedOut(const StreamLimits& limits) const {
     return {ErrorKind::kTimeout,
-            "no complete reply from " + url_ + " within " + std::to_string(options_.timeout.count()) + " ms"};
+            "no complete reply from " + url_ + " within " + std::to_string(limits.overall.count()) + " ms"};
   }
 
   [[nodiscard]] Error TooManyBytes() const {
-    if (meter_.phase == Phase::kHead) {
+    if (meter_.phase == TlsMeter::Phase::kHead) {
       return {ErrorKind::kInvalidInput,
               url_ + " sent a reply head over the limit of " + std::to_string(kMaxHeadBytes) + " bytes"};
     }
-    const std::string part = meter_.phase == Phase::kHandshake ? "TLS handshake" : "body framing";
+    const std::string part = meter_.phase == TlsMeter::Phase::kHandshake ? "TLS handshake" : "body framing";
     return {ErrorKind::kInvalidInput, url_ + " sent more " + part + " than any server needs"};
   }
 
   [[nodiscard]] Error BadCertificate() const {
     return {ErrorKind::kPermission,
-            "the certificate of " + url_ + " is refused: " + X509_verify_cert_error_string(meter_.certificate_error) +
-                "; wanted is one for '" + host_ + "' among its subject alternative names, signed by a CA of " +
+            "the certificate of " + url_ + " is refused: " + CertificateErrorText(meter_.certificate_error) +
+                "; wanted is one for '" + name_ + "' among its subject alternative names, signed by a CA of " +
                 Quoted(options_.ca_file)};
   }
 
   const std::string url_;
-  const std::string host_;
+  const std::string name_;  // what the certificate must be for
   const ClientOptions options_;
-  Meter meter_;
+  TlsMeter meter_;
+  SocketHandle socket_;
   std::unique_ptr<httplib::SSLClient> client_;  // its callbacks use meter_: declared behind it, gone before it
 };
 
 }  // namespace
 
+Result<ClientReply> HttpsClient::Post(const std::string& path, std::string_view body, const std::string& content_type) {
+  ClientRequest request;
+  request.method = "POST";
+  request.path = path;
+  request.content_type = content_type;
+  request.body = body;
+  return Send(request);
+}
+
+Result<ClientReply> HttpsClient::Get(const std::string& path) {
+  ClientRequest request;
+  request.method = "GET";
+  request.path = path;
+  return Send(request);
+}
+
 Result<std::unique_ptr<HttpsClient>> HttpsClient::Connect(const std::string& url, const ClientOptions& options) {
-  const std::optional<Address> address = ParseUrl(url);
+  const std::optional<Address> address = ParseAddress(url);
   if (!address) {
     return Error{ErrorKind::kInvalidInput, Quoted(url) +
                                                " is not a server; wanted is https://HOST:PORT, without a path, such as "
                                                "https://127.0.0.1:9443"};
   }
-  if (options.timeout <= std::chrono::milliseconds::zero())
+  if (options.timeout <= milliseconds::zero())
     return Error{ErrorKind::kInvalidInput, "the timeout of a request must be over 0 ms"};
   auto client = std::make_unique<HttplibClient>(*address, url, options);
-  if (const Status secured = client->Secure(*address); !secured) return secured.error();
+  if (const Status secured = client->Secure(); !secured) return secured.error();
   return std::unique_ptr<HttpsClient>(std::move(client));
 }
 
