@@ -498,6 +498,14 @@ TEST(EncodeReview, WarningsAreSentAsTheyAre) {
             R"("warnings":["first","second \"quoted\""],"auditAnnotations":{}}})");
 }
 
+TEST(EncodeReview, AnAnswerSaysWhyThePolicyWasNotApplied) {
+  Decision decision;
+  decision.policy_revision = "abc123";
+  decision.skipped = SkipReason::kProtectedNamespace;
+  EXPECT_EQ(Json::parse(EncodeReview(decision, Endpoint::kMutate))["response"]["auditAnnotations"],
+            (Json{{"policy-revision", "abc123"}, {"skipped", "protected_namespace"}}));
+}
+
 TEST(EncodeReview, SeveralTemplatesShareOneAuditAnnotation) {
   Decision decision = Injected();
   for (const char* type : {"interactive", "batch", ""}) {

@@ -115,7 +115,7 @@ void FoldInternalError(Decision& decision, const std::string& problem, Posture p
   decision.internal_error = OneLine(problem, kProblemBytes);
   decision.edits.clear();
   if (posture == Posture::kAllow) {
-    decision.warnings = {OneLine("podium did not apply its policy: " + problem, kWarningBytes)};
+    decision.warnings = {OneLine(std::string(kNotApplied) + problem, kWarningBytes)};
     return;
   }
   decision.verdict = Verdict::kRefuse;

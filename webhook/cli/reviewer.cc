@@ -6,6 +6,7 @@
 
 #include "admission/apiserver.h"
 #include "admission/decide.h"
+#include "admission/fold.h"
 #include "cli/output.h"
 #include "feasibility/request.h"
 #include "wire/json.h"
@@ -64,9 +65,18 @@ class ServerEndpoints final : public ReviewEndpoints {
     decision.code = answer.code;
     decision.message = answer.message;
     decision.warnings = answer.warnings;
-    if (!request.object) return decision;
+    decision.skipped = answer.skipped;
+    // An answer has room for the beginning of the reason only. What could not be read there cannot be read here.
+    if (request.decode_error && WasUndecided(answer))
+      decision.internal_error = "the object cannot be read: " + *request.decode_error;
+    if (!request.object || decision.skipped != SkipReason::kNone) return decision;
     for (const PodTemplate& slot : request.object->templates) decision.templates.push_back(TemplateOf(slot, answer));
     return decision;
+  }
+
+  static bool WasUndecided(const ReviewAnswer& answer) {
+    const auto says_so = [](const std::string& warning) { return warning.starts_with(kNotApplied); };
+    return answer.code >= 500 || std::any_of(answer.warnings.begin(), answer.warnings.end(), says_so);
   }
 
   TemplateDecision TemplateOf(const PodTemplate& slot, const ReviewAnswer& answer) const {
@@ -103,6 +113,7 @@ void RefuseByApiServer(const Error& error, ReviewItem& item) {
 
 void TakeOver(const Decision& decision, ReviewItem& item) {
   item.skipped = decision.skipped;
+  item.internal_error = decision.internal_error;
   item.templates = decision.templates;
   item.quota_scope = decision.quota_scope;
   item.findings = decision.findings;
@@ -165,6 +176,7 @@ Result<ReviewItem> ReviewManifest(const Manifest& manifest, const ReviewSetting&
   if (!validated) return validated.error();
   TakeOverAfter(validated->decision, item);
   AddWarnings(validated->decision.warnings, item);
+  if (!item.internal_error) item.internal_error = validated->decision.internal_error;
   if (validated->decision.verdict == Verdict::kRefuse) {
     Refuse(validated->decision.code, validated->decision.message, item);
     return item;
