@@ -12,6 +12,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -133,6 +134,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Enter(Phase phase);
   [[nodiscard]] std::chrono::milliseconds LimitOf(Phase phase) const;
+  void EnterBody();
+  bool KeepsPace();
   Next Fill(std::size_t wanted);
   bool Reserve(std::size_t capacity);
   void ReleaseInput();
@@ -156,6 +159,8 @@ class Session : public std::enable_shared_from_this<Session> {
   InputBuffer in_;
   std::size_t charged_ = 0;                   // of bytes_in_flight
   std::size_t searched_ = 0;                  // so far of the data for the end of the head
+  SteadyClock::time_point body_end_{};        // deadline of the whole body; deadline_ is that of its window
+  std::optional<std::size_t> window_began_;   // bytes of the body at the beginning of its window; none in the first
   AcceptedHead request_;                      // from the head until the answer
   std::variant<HttpResponse, JournaledAnswer> answer_;  // from the handler until the reply
   std::size_t entry_end_ = 0;                           // where its entry ends among those of the turn
