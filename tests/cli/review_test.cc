@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run.h"
-#include "cli/table.h"
 #include "fakes/golden.h"
 #include "fakes/temp_dir.h"
 
@@ -202,13 +201,6 @@ TEST(ReviewTest, UserTextCannotReachTheTerminalRaw) {
       Review({"-"}, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"\\e[2Jx\", namespace: \"a\\nb\"}\n");
   EXPECT_EQ(run.out.find('\x1b'), std::string::npos);
   EXPECT_THAT(run.out, HasSubstr("ConfigMap/?[2Jx  a?b"));
-}
-
-TEST(ReviewTest, PrintableReplacesWhatATerminalWouldObey) {
-  EXPECT_EQ(Printable("a\x1b[31m\nb\x7f"), "a?[31m?b?");
-  EXPECT_EQ(Printable("caf\xC3\xA9"), "caf\xC3\xA9");
-  EXPECT_EQ(Printable("x\xC2\x9By"), "x?y");
-  EXPECT_EQ(Printable("\xFFz"), "?z");
 }
 
 TEST(ReviewTest, ExpectationsThatAreMetMakeRefusalsASuccess) {

@@ -6,7 +6,6 @@
 #include <ostream>
 #include <span>
 
-#include "cli/table.h"
 #include "core/text.h"
 
 namespace podium {

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/inputs.h"
-#include "cli/table.h"
+#include "core/text.h"
 #include "policy/compile.h"
 #include "wire/json.h"
 #include "wire/yaml.h"

@@ -32,19 +32,9 @@ Json TemplateJson(const TemplateDecision& slot) {
           {"after", TrioJson(slot.after)}};
 }
 
-std::string_view ModeText(Mode mode) {
-  switch (mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "off";
-}
-
 Json FindingJson(const Finding& finding) {
   return {{"rule", finding.rule},
-          {"mode", ModeText(finding.mode)},
+          {"mode", ToString(finding.mode)},
           {"exempted", finding.exempted},
           {"path", finding.path},
           {"message", finding.message}};

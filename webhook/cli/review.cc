@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/reviewer.h"
 #include "cli/table.h"
+#include "core/text.h"
 
 namespace podium {
 namespace {

@@ -158,19 +158,6 @@ std::string Summary(const ReviewReport& report) {
 
 }  // namespace
 
-std::string Printable(std::string_view text) {
-  const bool valid = IsUtf8(text);
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    // The second byte of U+0080..U+009F: as bad as ESC on some terminals.
-    const bool c1 = byte == 0xC2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xA0;
-    if (byte < 0x20 || byte == 0x7f || (!valid && byte >= 0x80)) out[i] = '?';
-    if (valid && c1) out.replace(i, 2, "?");
-  }
-  return out;
-}
-
 std::string PrintableLines(std::string_view text) {
   std::string out;
   for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {

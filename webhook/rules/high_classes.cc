@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "rules/matching.h"
 
 namespace podium {
 namespace {
@@ -11,17 +11,11 @@ bool NamespaceLabelsExclude(const RuleInput& in, const Labels& wanted) {
   if (wanted.empty() || in.snapshot == nullptr) return false;
   const auto known = in.snapshot->namespaces.find(in.request.namespace_name);
   if (known == in.snapshot->namespaces.end()) return false;  // not known is not excluded
-  return !std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    const auto found = known->second.labels.find(label.first);
-    return found != known->second.labels.end() && (label.second == "*" || label.second == found->second);
-  });
+  return !LabelsMatch(wanted, known->second.labels);
 }
 
 bool Excludes(const RuleInput& in, const MatchClause& clause) {
-  const bool by_name =
-      !clause.namespaces.empty() &&
-      std::none_of(clause.namespaces.begin(), clause.namespaces.end(),
-                   [&](const std::string& pattern) { return MatchesPattern(pattern, in.request.namespace_name); });
+  const bool by_name = !clause.namespaces.empty() && !AnyPatternMatches(clause.namespaces, in.request.namespace_name);
   return by_name || NamespaceLabelsExclude(in, clause.namespace_labels);
 }
 
