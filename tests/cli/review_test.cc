@@ -122,6 +122,17 @@ TEST(ReviewTest, WhatIsTooLargeIsNotMeasured) {
                 "-: it has more than 7340032 bytes, the most that is read; split it\n");
 }
 
+// The file is within the limit, what would be sent of it is not.
+TEST(ReviewTest, AnObjectThatMakesTooLargeAReviewIsToldWithBothSizes) {
+  json object = json::parse(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"a":""},"name":"p"},"spec":{"containers":[]}})");
+  object["metadata"]["annotations"]["a"] = std::string((7 << 20) - object.dump().size(), 'x');
+  const CliRun run = Review({"-"}, object.dump());
+  EXPECT_EQ(run.code, kExitUnusable);
+  EXPECT_THAT(run.err, testing::MatchesRegex("-:1:1: the object has 7340032 bytes as JSON and its AdmissionReview "
+                                             "7340[0-9]*; at most 7340032 are read by a webhook\n"));
+}
+
 TEST(ReviewTest, AClusterFileMayBeLargerThanAManifest) {
   const TempDir dir;
   std::string text = ReadFileText(std::string(PODIUM_TEST_DIR) + "/cli/data/cluster.yaml");

@@ -9,6 +9,7 @@
 #include "admission/fold.h"
 #include "cli/output.h"
 #include "feasibility/request.h"
+#include "wire/decode.h"
 #include "wire/json.h"
 #include "wire/patch.h"
 
@@ -136,6 +137,16 @@ Result<std::string> StoredForm(const std::string& review, const std::string& pat
   return AfterPriorityStep(*patched, classes);
 }
 
+// A webhook's limit is that of its request, of which the object is only the larger part.
+Result<std::string> SendableReview(const std::string& object, const ReviewSetting& setting, const ClassView& classes) {
+  Result<std::string> review = AsAdmissionReview(object, setting.default_namespace, classes);
+  if (!review || review->size() <= kMaxJsonBytes) return review;
+  return Error{ErrorKind::kInvalidInput, "the object has " + std::to_string(object.size()) +
+                                             " bytes as JSON and its AdmissionReview " +
+                                             std::to_string(review->size()) + "; at most " +
+                                             std::to_string(kMaxJsonBytes) + " are read by a webhook"};
+}
+
 }  // namespace
 
 std::unique_ptr<ReviewEndpoints> DecideHere(const ReviewSetting& setting) {
@@ -151,7 +162,7 @@ Result<ReviewItem> ReviewManifest(const Manifest& manifest, const ReviewSetting&
   ReviewItem item;
   item.manifest = manifest;
   item.namespace_name = manifest.namespace_name.empty() ? setting.default_namespace : manifest.namespace_name;
-  const Result<std::string> review = AsAdmissionReview(manifest.json, setting.default_namespace, classes);
+  const Result<std::string> review = SendableReview(manifest.json, setting, classes);
   if (!review && !IsApiServersRefusal(review.error())) return review.error();
   if (!review) {
     RefuseByApiServer(review.error(), item);
@@ -170,7 +181,7 @@ Result<ReviewItem> ReviewManifest(const Manifest& manifest, const ReviewSetting&
     RefuseByApiServer(stored.error(), item);
     return item;
   }
-  const Result<std::string> second_review = AsAdmissionReview(*stored, setting.default_namespace, classes);
+  const Result<std::string> second_review = SendableReview(*stored, setting, classes);
   if (!second_review) return second_review.error();
   const Result<EndpointAnswer> validated = endpoints.Ask(Endpoint::kValidate, *second_review);
   if (!validated) return validated.error();
