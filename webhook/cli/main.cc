@@ -38,7 +38,9 @@ void HardenProcess() {
 }
 
 bool WantsColor() {
-  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org: set and not empty
+  // https://no-color.org: set and not empty. There is no other thread yet.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
+  const char* no_color = std::getenv("NO_COLOR");
   return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
