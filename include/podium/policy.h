@@ -127,6 +127,16 @@ enum class Mode {
   kEnforce,  // refused; an injection is carried out
 };
 
+constexpr std::string_view ToString(Mode mode) {
+  switch (mode) {
+    case Mode::kOff: return "off";
+    case Mode::kAudit: return "audit";
+    case Mode::kWarn: return "warn";
+    case Mode::kEnforce: return "enforce";
+  }
+  return "off";
+}
+
 using SettingValue = std::variant<std::int64_t, bool, std::string>;
 
 struct RuleBinding {

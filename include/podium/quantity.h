@@ -25,8 +25,6 @@ class Quantity {
   [[nodiscard]] constexpr Int128 nano() const { return nano_; }
   // Whole units, rounded up (away from zero): 500m GPUs are 1. Saturates at the ends of int64.
   [[nodiscard]] std::int64_t CeilUnits() const;
-  // Thousandths, rounded up (away from zero): what the scheduler compares for CPU.
-  [[nodiscard]] std::int64_t CeilMilli() const;
 
   constexpr Quantity& operator+=(Quantity other) {
     nano_ += other.nano_;

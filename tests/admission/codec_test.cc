@@ -162,7 +162,7 @@ const std::vector<BadBody>& BadBodies() {
       {"RequestOfAnotherType", With("/request", "x"), "/request: found a string; expected an object"},
       {"NoUid", Without("/request", "uid"), "/request/uid: found ''; expected 1 to 128 printable ASCII characters"},
       {"LongUid", With("/request/uid", std::string(129, 'u')),
-       "/request/uid: found '" + std::string(64, 'u') + "...'; expected 1 to 128 printable ASCII characters"},
+       "/request/uid: found '" + std::string(40, 'u') + "...'; expected 1 to 128 printable ASCII characters"},
       {"UidWithNewline", With("/request/uid", "a\nb"),
        "/request/uid: found 'a?b'; expected 1 to 128 printable ASCII characters"},
       {"UidOfAnotherType", With("/request/uid", Json::array()), "/request/uid: found an array; expected a string"},
@@ -497,6 +497,14 @@ TEST(EncodeReview, WarningsAreSentAsTheyAre) {
   EXPECT_EQ(EncodeReview(decision, Endpoint::kValidate),
             R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true,)"
             R"("warnings":["first","second \"quoted\""],"auditAnnotations":{}}})");
+}
+
+TEST(EncodeReview, AnAnswerSaysWhyThePolicyWasNotApplied) {
+  Decision decision;
+  decision.policy_revision = "abc123";
+  decision.skipped = SkipReason::kProtectedNamespace;
+  EXPECT_EQ(Json::parse(EncodeReview(decision, Endpoint::kMutate))["response"]["auditAnnotations"],
+            (Json{{"policy-revision", "abc123"}, {"skipped", "protected_namespace"}}));
 }
 
 TEST(EncodeReview, SeveralTemplatesShareOneAuditAnnotation) {

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include "cli/descriptors.h"
 #include "cli/endpoint.h"
 #include "cli/run.h"
 #include "fakes/golden.h"
+#include "fakes/temp_dir.h"
 
 namespace podium {
 namespace {
@@ -58,6 +61,59 @@ TEST(CommandsTest, ServeTellsEveryReasonNotToStart) {
                            "--listen: 'everywhere' is no address", "--drain: 'soon' is no duration",
                            "audit log /dev/null: is not a regular file"})
     EXPECT_THAT(run.err, HasSubstr(what));
+}
+
+TEST(CommandsTest, ServeStartsInNoNamespaceThatCannotBe) {
+  for (const std::string name : {"", "Podium", "a.b", "-a"}) {
+    const CliRun run = RunPodium({"serve", "--cert-file", "none.crt", "--key-file", "none.key", "--own-namespace", name,
+                                  "--audit-log", "/dev/null"});
+    EXPECT_EQ(run.code, kExitUnusable);
+    EXPECT_THAT(run.err, HasSubstr("podium serve: --own-namespace: '" + name +
+                                   "' is no name of a namespace; allowed: 1 to 63 lower-case letters, digits and '-', "
+                                   "with a letter or digit at both ends\n"));
+  }
+}
+
+// A FIFO without a writer: opening it would wait for ever, and serve has its signals blocked.
+TEST(CommandsTest, ServeDoesNotWaitForAFileThatIsAPipe) {
+  const TempDir dir;
+  const std::string fifo = dir.File("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const CliRun run = RunPodium(
+      {"serve", "--cert-file", fifo, "--key-file", fifo, "--policy", fifo, "--cluster", fifo, "--audit-log", fifo});
+  EXPECT_EQ(run.code, kExitUnusable);
+  EXPECT_EQ(run.err, "podium serve: cannot read policy " + fifo + ": it is a pipe; wanted: a regular file\n" +
+                         "podium serve: " + fifo + ": cannot read: it is a pipe; wanted: a regular file\n" +
+                         "podium serve: " + fifo + ": cannot be read: it is a pipe; wanted: a regular file\n" +
+                         "podium serve: audit log " + fifo + ": is not a regular file; use '-' for standard output\n");
+}
+
+TEST(CommandsTest, WhatIsRepeatedOfAnArgumentCannotSteerTheTerminal) {
+  EXPECT_EQ(RunPodium({"\x1b[2Jx\ny"}).err,
+            "podium: there is no command '?[2Jx?y'\n'podium help' lists the commands\n");
+  const CliRun run = RunPodium({"lint", "--\x1b[2Jx\ny", "policy.yaml"});
+  EXPECT_EQ(run.code, kExitUnusable);
+  EXPECT_THAT(run.err, HasSubstr("--?[2Jx?y"));
+  EXPECT_EQ(run.err.find('\x1b'), std::string::npos);
+}
+
+TEST(DescriptorsTest, WhatFitsIsTaken) {
+  EXPECT_EQ(*PlanDescriptors(1'048'576, 4), (DescriptorPlan{1024, 128, ""}));
+  EXPECT_EQ(*PlanDescriptors(32 + 3 * 4 + 1024 + 128, 4), (DescriptorPlan{1024, 128, ""}));
+}
+
+TEST(DescriptorsTest, WhatDoesNotFitIsLoweredAndTold) {
+  EXPECT_EQ(*PlanDescriptors(1024, 2),
+            (DescriptorPlan{858, 128,
+                            "this process may open 1024 files and sockets (ulimit -n); wanted: 1190: at most 858 "
+                            "webhook connections (usually 1024) and 128 for operations are served at once; raise the "
+                            "limit"}));
+  const Result<DescriptorPlan> least = PlanDescriptors(38 + 16, 2);
+  ASSERT_TRUE(least) << least.error().message;
+  EXPECT_EQ(least->webhook_connections, 12U);
+  EXPECT_EQ(least->operations_connections, 4U);
+  EXPECT_EQ(PlanDescriptors(38 + 15, 2).error().message,
+            "this process may open 53 files and sockets (ulimit -n); wanted: 1190, at least 54");
 }
 
 struct AddressRow {

@@ -39,6 +39,18 @@ TEST(LintTest, EveryArgumentIsLinted) {
   EXPECT_THAT(run.out, HasSubstr("3 errors, 0 warnings"));
 }
 
+TEST(LintTest, ADashIsStandardInput) {
+  const CliRun clean = RunPodium({"lint", "-"}, ReadFileText(std::string(PODIUM_TEST_DIR) + "/cli/data/policy.yaml"));
+  EXPECT_EQ(clean.code, kExitOk);
+  EXPECT_EQ(clean.out, "-: policy 'for-tests': 2 classes, 2 workload types, 0 exemptions\n0 errors, 0 warnings\n");
+  const CliRun misspelt = RunPodium({"lint", "-"}, kMisspelt);
+  EXPECT_EQ(misspelt.code, kExitRefused);
+  EXPECT_THAT(misspelt.out, HasSubstr("-:3:12: error: unknown key 'nmae'"));
+  const CliRun large = RunPodium({"lint", "-"}, std::string((1 << 20) + 1, '#'));
+  EXPECT_EQ(large.code, kExitUnusable);
+  EXPECT_THAT(large.out, HasSubstr("-: it has more than 1048576 bytes, the most that is read; split it"));
+}
+
 TEST(LintTest, JsonIsOneReport) {
   const TempDir dir;
   const std::string path = dir.Write("p.yaml", kMisspelt);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <openssl/pem.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "cli/run.h"
 #include "fakes/temp_dir.h"
 #include "kube/certificates.h"
+#include "serving/client.h"
 
 namespace podium {
 namespace {
@@ -51,12 +53,15 @@ class Certificates {
 
 class ServeProcess {
  public:
-  explicit ServeProcess(std::vector<std::string> options) {
+  // What the child does to itself before it becomes the server; only what may be done after fork().
+  using Preparation = void (*)();
+
+  explicit ServeProcess(std::vector<std::string> options, Preparation prepare = nullptr) {
     options.insert(options.begin(), {PODIUM_BINARY, "serve"});
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     pid_ = ::fork();
-    if (pid_ == 0) Exec(options, ends[1]);
+    if (pid_ == 0) Exec(options, ends[1], prepare);
     ::close(ends[1]);
     log_fd_ = ends[0];
   }
@@ -81,6 +86,14 @@ class ServeProcess {
     return log_;
   }
 
+  // The same to the end of the line that has them.
+  const std::string& ReadLineWith(const std::string& words) {
+    const std::size_t line = ReadUntil(words).find(words);
+    char byte = 0;
+    while (log_.find('\n', line) == std::string::npos && ::read(log_fd_, &byte, 1) == 1) log_.push_back(byte);
+    return log_;
+  }
+
   // "https://127.0.0.1:43123" of the line that says it is ready.
   std::string WebhookUrl() {
     const std::string& log = ReadUntil("operations http://");
@@ -92,6 +105,11 @@ class ServeProcess {
 
   void Signal(int signal) const { ::kill(pid_, signal); }
 
+  // What the number stands for in the process: "/dev/null", "socket:[123]".
+  [[nodiscard]] std::string DescriptorOf(int number) const {
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid_) + "/fd/" + std::to_string(number)).string();
+  }
+
   // Its exit code; -1 when a signal ended it.
   int Wait() {
     int status = 0;
@@ -101,8 +119,9 @@ class ServeProcess {
   }
 
  private:
-  [[noreturn]] static void Exec(const std::vector<std::string>& options, int log) {
+  [[noreturn]] static void Exec(const std::vector<std::string>& options, int log, Preparation prepare) {
     ::dup2(log, STDERR_FILENO);
+    if (prepare != nullptr) prepare();
     std::vector<char*> arguments;
     for (const std::string& option : options) arguments.push_back(const_cast<char*>(option.c_str()));
     arguments.push_back(nullptr);
@@ -153,6 +172,12 @@ std::vector<json> JsonLines(const std::string& text) {
   for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))
     lines.push_back(json::parse(text.substr(begin, end - begin)));
   return lines;
+}
+
+std::uint16_t PortAfter(const std::string& log, const std::string& words) {
+  const std::size_t at = log.find(words);
+  EXPECT_NE(at, std::string::npos) << log;
+  return at == std::string::npos ? 0 : static_cast<std::uint16_t>(std::stoi(log.substr(at + words.size())));
 }
 
 // The server decides what `podium review` decides here, and every call is one audit line.
@@ -221,6 +246,65 @@ TEST_F(ServeTest, ItDoesNotStartOnABadPolicyOrATakenPort) {
   ServeProcess second(options);
   EXPECT_EQ(second.Wait(), kExitUnusable);
   EXPECT_THAT(second.ReadUntil("never written: reads to the end"), HasSubstr("podium serve: "));
+}
+
+TEST_F(ServeTest, ClosedStandardStreamsAreTakenByNothingElse) {
+  ServeProcess server(Options("0s"), [] {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+  });
+  server.WebhookUrl();
+  EXPECT_EQ(server.DescriptorOf(STDIN_FILENO), "/dev/null");
+  EXPECT_EQ(server.DescriptorOf(STDOUT_FILENO), "/dev/null");
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST_F(ServeTest, AnAuditLogOnAClosedStandardOutputDoesNotVanish) {
+  std::vector<std::string> options = Options("0s");
+  options[11] = "-";
+  ServeProcess server(options, [] { ::close(STDOUT_FILENO); });
+  const CliRun run = ReviewAt(server.WebhookUrl());
+  EXPECT_THAT(run.out, HasSubstr("the audit log cannot be written"));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+// Few descriptors: the webhook is full long before they are gone, so that operations still answer.
+TEST_F(ServeTest, FewDescriptorsAreSharedOutSoThatProbesAreAnswered) {
+  ServeProcess server(Options("0s"), [] {
+    const rlimit few{80, 80};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  });
+  const std::string& log = server.ReadLineWith("operations http://127.0.0.1:");
+  EXPECT_THAT(log, HasSubstr("this process may open 80 files and sockets (ulimit -n); wanted: 1187: at most 34 webhook "
+                             "connections (usually 1024) and 11 for operations are served at once; raise the limit"));
+  std::vector<Client> callers;
+  for (int i = 0; i < 100; ++i) callers.emplace_back(PortAfter(log, "webhook https://127.0.0.1:"));
+  Client probe(PortAfter(log, "operations http://127.0.0.1:"));
+  EXPECT_EQ(probe.Exchange("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST_F(ServeTest, AServerSaysWhatItSkippedAndWhatItCouldNotRead) {
+  const std::string input =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: kube-system}, spec: {containers: []}}\n---\n"
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: {spec: {containers: [{name: a, "
+      "resources: {requests: {cpu: 'one and a half cores, or two on Mondays'}}}]}}}}\n";
+  ServeProcess server(Options("0s"));
+  const CliRun remote = RunPodium({"review", "--policy", kPolicy, "--server", server.WebhookUrl(), "--ca-file",
+                                   certificates_.ca_file, "-o", "json", "-"},
+                                  input);
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  const CliRun local = RunPodium({"review", "--policy", kPolicy, "-o", "json", "-"}, input);
+  EXPECT_EQ(remote.code, kExitUnusable) << remote.err;
+  EXPECT_EQ(local.code, kExitUnusable) << local.err;
+  const json there = json::parse(remote.out)["items"];
+  EXPECT_EQ(there, json::parse(local.out)["items"]);
+  EXPECT_EQ(there[0]["skipped"], "protected_namespace");
+  EXPECT_THAT(there[1]["internalError"].get<std::string>(), HasSubstr("is not a quantity"));
 }
 
 TEST_F(ServeTest, NoServerIsUnusableInput) {

@@ -118,11 +118,28 @@ TEST(NearestName, LongCandidatesAreNoSuggestions) {
 
 TEST(Quoted, IsOnePrintableLineOfBoundedLength) {
   EXPECT_EQ(Quoted("batch"), "'batch'");
-  EXPECT_EQ(Quoted("a\r\nb\x1b[31m \xC3\xA4"),
-            "'a??b?[31m ?"
-            "?'");
+  EXPECT_EQ(Quoted("a\r\nb\x1b[31m \xC3\xA4"), "'a??b?[31m \xC3\xA4'");
   EXPECT_EQ(Quoted(std::string(40, 'x')), "'" + std::string(40, 'x') + "'");
   EXPECT_EQ(Quoted(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
+  EXPECT_EQ(Quoted("12\xC3\xA4", 3), "'12...'");
+}
+
+TEST(CutUtf8, NeverCutsACharacter) {
+  EXPECT_EQ(CutUtf8("abc", 3), "abc");
+  EXPECT_EQ(CutUtf8("abcd", 3), "abc");
+  EXPECT_EQ(CutUtf8("ab\xC3\xA9", 3), "ab");
+  EXPECT_EQ(CutUtf8("a\xF0\x9F\x98\x80", 4), "a");
+  EXPECT_EQ(CutUtf8("a\xF0\x9F\x98\x80", 5), "a\xF0\x9F\x98\x80");
+  EXPECT_EQ(CutUtf8("\xC3\xA9", 1), "");
+  EXPECT_EQ(CutUtf8(std::string(10, '\x80'), 9), std::string(6, '\x80')) << "no character is that long";
+}
+
+TEST(Printable, ReplacesWhatATerminalWouldObey) {
+  EXPECT_EQ(Printable("a\x1b[31m\nb\x7f"), "a?[31m?b?");
+  EXPECT_EQ(Printable("caf\xC3\xA9"), "caf\xC3\xA9");
+  EXPECT_EQ(Printable("x\xC2\x9By\xC2\xA0"), "x?y\xC2\xA0");
+  EXPECT_EQ(Printable("\xFFz\xC3\xA9"), "?z??");
+  EXPECT_EQ(Printable(std::string("a\0b", 3)), "a?b");
 }
 
 TEST(FormatRfc3339, HasSixDigitsAndIsUtc) {

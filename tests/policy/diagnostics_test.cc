@@ -157,7 +157,7 @@ constexpr Row kClasses[] = {
     {"LongAndUglyTextsAreCut",
      "  classes: [{name: \"a\\nb\\x1b"
      "ccccccccccccccccccccccccccccccccccccccccccccccccccccccc\xc3\xa4\xc3\xa4\", value: 1}]\n",
-     "p.yaml:5:20: error: spec.classes[0].name is 'a b ccccccccccccccccccccccccccccccccccccccccccccccccccccccc...'; "
+     "p.yaml:5:20: error: spec.classes[0].name is 'a?b?ccccccccccccccccccccccccccccccccccccccccccccccccccccccc...'; "
      "allowed: 1 to 253 lower-case letters, digits, '-' and '.', with a letter or digit at both ends of each part\n"},
 };
 INSTANTIATE_TEST_SUITE_P(Classes, SpecTest, testing::ValuesIn(kClasses), RowName);
@@ -353,7 +353,7 @@ constexpr Row kRules[] = {
      "run "
      "of characters: team-* or kube-system\n"
      "p.yaml:7:47: error: spec.exemptions[1].owner is 5; allowed: a text; put it in quotes: \"5\"\n"
-     "p.yaml:7:58: error: spec.exemptions[1].reason is 'two lines'; allowed: a text of 1 to 256 bytes on one line\n"
+     "p.yaml:7:58: error: spec.exemptions[1].reason is 'two?lines'; allowed: a text of 1 to 256 bytes on one line\n"
      "p.yaml:7:81: error: spec.exemptions[1].expires is 'soon'; allowed: a date from 1970 to 2261 such as 2027-01-31; "
      "the exemption counts to the end of that day (UTC)\n"
      "p.yaml:8:7: error: missing key 'owner'; an exemption needs rules, owner, reason, expires\n"

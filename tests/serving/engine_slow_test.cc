@@ -54,6 +54,61 @@ TEST(EngineDeadline, CutsAHalfHeadButNotAnIdleConnection) {
   EXPECT_EQ(engine->counters().deadlines, 1U);
 }
 
+// Well within the body's own limit: a few that begin large bodies must not hold the budget for as long as that.
+TEST(EngineDeadline, CutsABodyThatStopsWhereItIs) {
+  EngineLimits limits = ShortLimits();
+  limits.body = kGenerous * 2;
+  limits.body_window = kShort;
+  limits.bytes_in_flight = 4 << 20;
+  TestEngine engine(limits);
+  const std::string request = Post("/echo", std::string(2 << 20, 'x'));
+  std::vector<Client> stopped;
+  const auto start = SteadyClock::now();
+  for (int i = 0; i < 2; ++i) {
+    stopped.emplace_back(engine.plain());
+    ASSERT_TRUE(stopped.back().Send(std::string_view(request).substr(0, (3 << 20) / 2)));
+  }
+  for (Client& client : stopped) EXPECT_THAT(client.ReadToEnd(), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
+  EXPECT_LT(Since(start), kGenerous);
+  EXPECT_EQ(Client(engine.plain()).Exchange(request).status, 200) << "the budget is free again";
+  EXPECT_EQ(engine->counters().deadlines, 2U);
+}
+
+TEST(EngineDeadline, CutsABodyThatDrips) {
+  EngineLimits limits = ShortLimits();
+  limits.body = kGenerous * 2;
+  limits.body_window = kShort;
+  TestEngine engine(limits);
+  Client slow(engine.plain());
+  const std::string request = Post("/echo", std::string(1 << 20, 'x'));
+  const auto start = SteadyClock::now();
+  std::size_t sent = request.find("\r\n\r\n") + 4;
+  ASSERT_TRUE(slow.Send({request.data(), sent}));
+  while (sent < request.size() && !slow.Readable(milliseconds(1)) && slow.Send({&request[sent], 1})) ++sent;
+  EXPECT_LT(Since(start), kGenerous);
+  EXPECT_LT(sent, request.size());
+  EXPECT_EQ(engine->counters().deadlines, 1U);
+}
+
+// Slow, but it comes: only the limit of the whole body counts.
+TEST(EngineDeadline, ABodyThatKeepsPaceIsServed) {
+  EngineLimits limits = ShortLimits();
+  limits.body = kGenerous * 2;
+  limits.body_window = kShort;
+  limits.body_window_bytes = 1;
+  TestEngine engine(limits);
+  Client slow(engine.plain());
+  const std::string request = Post("/echo", std::string(300, 'x'));
+  const auto start = SteadyClock::now();
+  ASSERT_TRUE(slow.Send({request.data(), request.size() - 300}));
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_FALSE(slow.Readable(milliseconds(1))) << slow.ReadToEnd();
+    ASSERT_TRUE(slow.Send("x"));
+  }
+  EXPECT_EQ(slow.Read().body, std::string(300, 'x'));
+  EXPECT_GT(Since(start), kShort * 3) << "it has been through several windows";
+}
+
 TEST(EngineDeadline, CutsAHalfBody) {
   TestEngine engine(ShortLimits());
   Client half(engine.plain());
@@ -135,6 +190,15 @@ TEST(EngineLoad, IdleConnectionsTakeNoWorker) {
     EXPECT_FALSE(client.Readable(milliseconds(0))) << "closed without having been announced";
     EXPECT_EQ(client.Exchange(Post("/echo", "again")).body, "again");
   }
+}
+
+// Half and a byte: a buffer that doubles would take twice what was sent.
+TEST(EngineLoad, ABodyTakesNotMuchMoreRoomThanHasArrived) {
+  TestEngine engine({.bytes_in_flight = 12 << 20});
+  const std::string request = Post("/echo", std::string(7'000'000, 'x'));
+  Client stopped(engine.plain());
+  ASSERT_TRUE(stopped.Send(std::string_view(request).substr(0, 4'200'000)));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Client(engine.plain()).Exchange(request).status, 200);
 }
 
 TEST(EngineLoad, ABurstOfConnectionsIsServed) {

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+
+#include "serving/log_limit.h"
+
 namespace podium {
 namespace {
 
@@ -28,6 +32,16 @@ TEST(Reply, KnowsEveryStatusThatIsSent) {
   for (const int status : {200, 400, 404, 405, 408, 411, 413, 414, 415, 417, 431, 500, 503, 505})
     EXPECT_NE(ReasonPhrase(status), "Unknown") << status;
   EXPECT_EQ(ReasonPhrase(299), "Unknown");
+}
+
+TEST(LogLimit, LetsOneLineThroughInTenSeconds) {
+  const std::chrono::steady_clock::time_point start{std::chrono::hours(1)};
+  LogLimit limit;
+  EXPECT_TRUE(limit.Due(start));
+  EXPECT_FALSE(limit.Due(start));
+  EXPECT_FALSE(limit.Due(start + std::chrono::milliseconds(9'999)));
+  EXPECT_TRUE(limit.Due(start + std::chrono::seconds(10)));
+  EXPECT_FALSE(limit.Due(start + std::chrono::seconds(10)));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST(TlsMaterial, NamesTheFileThatIsMissing) {
   EXPECT_EQ(LoadingFails(pair.cert, dir.File("none.key")),
             (Error{ErrorKind::kNotFound, dir.File("none.key") + ": cannot be read: No such file or directory"}));
   EXPECT_EQ(LoadingFails(dir.path(), pair.key),
-            (Error{ErrorKind::kInvalidInput, dir.path() + ": cannot be read: Is a directory"}));
+            (Error{ErrorKind::kInvalidInput, dir.path() + ": cannot be read: it is a folder; wanted: a regular file"}));
 }
 
 TEST(TlsMaterial, SaysWhatIsWrongWithTheCertificateFile) {

@@ -94,13 +94,20 @@ TEST(DecodePodTemplate, TakesNullForAbsent) {  // a dry-run Job carries "contain
   EXPECT_EQ(*pod, want);
 }
 
-TEST(DecodePodSpec, ReadsEveryFieldAndIgnoresUnknownOnes) {
-  const Document json(R"({"serviceAccountName":"robot","serviceAccount":"old","priorityClassName":"","future":[1,{}],
+Result<PodSpec> DecodeSpec(const std::string& json) {
+  const Document document(R"({"spec":)" + json + "}");
+  const Result<PodTemplate> pod = DecodePodTemplate(document.root(), "");
+  if (!pod) return pod.error();
+  return pod->spec;
+}
+
+TEST(DecodePodTemplateSpec, ReadsEveryFieldAndIgnoresUnknownOnes) {
+  const auto spec =
+      DecodeSpec(R"({"serviceAccountName":"robot","serviceAccount":"old","priorityClassName":"","future":[1,{}],
     "priority":-5,"preemptionPolicy":"Never","overhead":{"cpu":"250m"},
     "resources":{"requests":{"cpu":2},"limits":{"cpu":4},"claims":[]},
     "initContainers":[{"name":"side","restartPolicy":"Always","resources":{"limits":{"amd.com/gpu":"1"}}},
                       {"name":"init","restartPolicy":"OnFailure"}]})");
-  const auto spec = DecodePodSpec(json.root(), "/spec");
   PodSpec want;
   want.trio = {std::nullopt, -5, PreemptionPolicy::kNever};
   want.service_account = "robot";
@@ -111,20 +118,19 @@ TEST(DecodePodSpec, ReadsEveryFieldAndIgnoresUnknownOnes) {
   EXPECT_EQ(*spec, want);
 }
 
-TEST(DecodePodSpec, TakesTheDeprecatedNameOfTheServiceAccount) {
-  EXPECT_EQ(DecodePodSpec(Document(R"({"serviceAccount":"old"})").root(), "")->service_account, "old");
+TEST(DecodePodTemplateSpec, TakesTheDeprecatedNameOfTheServiceAccount) {
+  EXPECT_EQ(DecodeSpec(R"({"serviceAccount":"old"})")->service_account, "old");
 }
 
-TEST(DecodePodSpec, KeepsTheLastOfDuplicateMembers) {
-  const Document json(
-      R"({"priorityClassName":"a","priorityClassName":"b","containers":[{"name":"x"}],"containers":[]})");
-  const auto spec = DecodePodSpec(json.root(), "");
+TEST(DecodePodTemplateSpec, KeepsTheLastOfDuplicateMembers) {
+  const auto spec =
+      DecodeSpec(R"({"priorityClassName":"a","priorityClassName":"b","containers":[{"name":"x"}],"containers":[]})");
   ASSERT_EQ(Message(spec), "ok");
   EXPECT_EQ(spec->trio.class_name, "b");
   EXPECT_EQ(spec->containers, std::vector<Container>{});
 }
 
-TEST(DecodePodSpec, TakesNumbersAndStringsAsQuantities) {
+TEST(DecodePodTemplateSpec, TakesNumbersAndStringsAsQuantities) {
   const std::pair<std::string, Quantity> rows[] = {
       {"2", Units(2)},
       {"2.5", Milli(2500)},
@@ -141,8 +147,7 @@ TEST(DecodePodSpec, TakesNumbersAndStringsAsQuantities) {
       {"9223372036854775807", Units(INT64_MAX)},
   };
   for (const auto& [json, want] : rows) {
-    const Document document(R"({"overhead":{"x":)" + json + "}}");
-    const auto spec = DecodePodSpec(document.root(), "");
+    const auto spec = DecodeSpec(R"({"overhead":{"x":)" + json + "}}");
     ASSERT_EQ(Message(spec), "ok") << json;
     EXPECT_EQ(spec->overhead.at("x"), want) << json;
   }

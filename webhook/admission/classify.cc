@@ -5,6 +5,7 @@
 #include "admission/decide.h"
 #include "core/text.h"
 #include "rules/catalog.h"
+#include "rules/matching.h"
 
 namespace podium {
 namespace {
@@ -60,20 +61,11 @@ struct Subject {
   const std::string* type_label;  // looked up once, asked by nearly every clause
 };
 
-bool ValueMatches(const std::string& wanted, const std::string* found) {
-  return found != nullptr && (wanted == "*" || wanted == *found);
-}
-
-const std::string* FindLabel(const Labels& labels, const std::string& key) {
-  const auto found = labels.find(key);
-  return found == labels.end() ? nullptr : &found->second;
-}
-
-bool LabelsMatch(const Labels& wanted, const Subject& subject) {
+bool PodLabelsMatch(const Labels& wanted, const Subject& subject) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
     const std::string* found =
         label.first == kWorkloadTypeLabel ? subject.type_label : FindLabel(subject.pod.metadata.labels, label.first);
-    return ValueMatches(label.second, found);
+    return LabelValueMatches(label.second, found);
   });
 }
 
@@ -82,15 +74,7 @@ bool NamespaceLabelsMatch(const Labels& wanted, const Subject& subject) {
   if (wanted.empty()) return true;
   if (subject.snapshot == nullptr) return false;
   const Namespace* known = subject.snapshot->namespaces.Find(subject.request.namespace_name);
-  if (known == nullptr) return false;
-  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    return ValueMatches(label.second, FindLabel(known->labels, label.first));
-  });
-}
-
-bool AnyPatternMatches(const std::vector<std::string>& patterns, std::string_view text) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return MatchesPattern(pattern, text); });
+  return known != nullptr && LabelsMatch(wanted, known->labels);
 }
 
 bool AnyKindVisible(const std::vector<std::string>& wanted, const AdmissionRequest& request) {
@@ -122,7 +106,7 @@ bool OwnerKindMatches(const std::vector<std::string>& wanted, const Subject& sub
 }
 
 bool ClauseMatches(const MatchClause& clause, const Subject& subject) {
-  return LabelsMatch(clause.labels, subject) &&
+  return PodLabelsMatch(clause.labels, subject) &&
          (clause.namespaces.empty() || AnyPatternMatches(clause.namespaces, subject.request.namespace_name)) &&
          (clause.kinds.empty() || AnyKindVisible(clause.kinds, subject.request)) &&
          OwnerKindMatches(clause.owner_kinds, subject) && GpusMatch(clause.gpus, subject.gpus) &&

@@ -11,6 +11,7 @@
 
 #include "admission/codec_reader.h"
 #include "admission/workloads.h"
+#include "core/text.h"
 #include "wire/decode.h"
 #include "wire/patch.h"
 
@@ -20,7 +21,6 @@ namespace {
 using codec::Field;
 using codec::Invalid;
 using codec::Join;
-using codec::Quote;
 using codec::Reader;
 using codec::WrongType;
 
@@ -41,10 +41,10 @@ constexpr std::array<std::string_view, 2> kUserFields = {"username", "groups"};
 // A review asks in the version it is answered in; we know one.
 std::optional<Error> CheckVersion(std::string_view api_version, std::string_view kind) {
   if (kind != kReviewKind)
-    return Invalid("/kind: found " + Quote(kind) +
+    return Invalid("/kind: found " + Quoted(kind) +
                    "; expected 'AdmissionReview'. This endpoint answers a kube-apiserver only");
   if (api_version == kApiVersion) return std::nullopt;
-  return Invalid("/apiVersion: found " + Quote(api_version) +
+  return Invalid("/apiVersion: found " + Quoted(api_version) +
                  "; supported: 'admission.k8s.io/v1'. Set admissionReviewVersions: [v1] in the webhook configuration");
 }
 
@@ -53,7 +53,7 @@ std::optional<Error> CheckUid(std::string_view uid) {
   const auto printable = [](char c) { return c > ' ' && c <= '~'; };
   if (!uid.empty() && uid.size() <= kMaxUidLength && std::all_of(uid.begin(), uid.end(), printable))
     return std::nullopt;
-  return Invalid("/request/uid: found " + Quote(uid) + "; expected 1 to 128 printable ASCII characters");
+  return Invalid("/request/uid: found " + Quoted(uid) + "; expected 1 to 128 printable ASCII characters");
 }
 
 std::optional<Operation> FindOperation(std::string_view text) {
@@ -98,7 +98,7 @@ Envelope ReadRequest(Reader& reader, const Field& json) {
   if (std::optional<Error> wrong = CheckUid(request.uid)) reader.Fail(std::move(*wrong));
   if (!known)
     reader.Fail(
-        Invalid("/request/operation: found " + Quote(operation_name) + "; allowed: CREATE, UPDATE, DELETE, CONNECT"));
+        Invalid("/request/operation: found " + Quoted(operation_name) + "; allowed: CREATE, UPDATE, DELETE, CONNECT"));
   request.operation = known.value_or(Operation::kConnect);
   request.kind = ReadKind(reader, kind, kKindPlace);
   if (request.kind.kind.empty()) reader.Fail(Invalid("/request/kind/kind is missing; expected the kind of the object"));
@@ -205,8 +205,6 @@ Result<ObjectMeta> DecodeMetadata(JsonElement object) {
   if (!metadata) return ObjectMeta{};
   return DecodeObjectMeta(*metadata, "/metadata");
 }
-
-bool IsQuota(const GroupVersionKind& kind) { return kind.group.empty() && kind.kind == "ResourceQuota"; }
 
 // Metadata and quota: all that is read of an old object, and the frame of a new one.
 Result<AdmissionObject> DecodeFrame(JsonElement json, const GroupVersionKind& kind) {

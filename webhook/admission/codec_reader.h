@@ -17,14 +17,6 @@ namespace podium::codec {
 
 inline Error Invalid(std::string message) { return {ErrorKind::kInvalidInput, std::move(message)}; }
 
-// Text of the request in one of our messages: one line, not longer than a name.
-inline std::string Quote(std::string_view text) {
-  constexpr std::size_t kShown = 64;
-  std::string quoted = "'";
-  for (const char c : text.substr(0, kShown)) quoted += c >= ' ' && c <= '~' ? c : '?';
-  return quoted + (text.size() > kShown ? "...'" : "'");
-}
-
 inline std::string Join(std::string_view pointer, std::string_view segment) {
   return std::string(pointer).append("/").append(segment);
 }

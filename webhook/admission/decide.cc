@@ -21,7 +21,6 @@ constexpr std::string_view kTierLabel = "podium.gpu/tier";
 
 // --- is the request ours? -------------------------------------------------------------------------------------------
 
-bool IsQuota(const GroupVersionKind& kind) { return kind.group.empty() && kind.kind == "ResourceQuota"; }
 bool IsPod(const GroupVersionKind& kind) { return kind.group.empty() && kind.kind == "Pod"; }
 
 bool IsProtected(std::string_view name, const DecideOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text.h"
 #include "rules/catalog.h"
 
 namespace podium {
@@ -13,26 +14,6 @@ constexpr std::size_t kWarningBytes = 120;
 // A RayJob may have hundreds of worker groups with the same fault; ten of them are enough to act on.
 constexpr std::size_t kReasons = 10;
 constexpr std::size_t kProblemBytes = 500;
-
-unsigned char Byte(std::string_view text, std::size_t at) {
-  return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
-}
-
-// U+0000-001F, U+007F, and U+0080-009F, which UTF-8 writes as C2 80 to C2 9F: Go's unicode.IsControl. Bytes, or 0.
-std::size_t ControlLength(std::string_view text, std::size_t at) {
-  const unsigned char byte = Byte(text, at);
-  if (byte < 0x20 || byte == 0x7F) return 1;
-  return byte == 0xC2 && Byte(text, at + 1) >= 0x80 && Byte(text, at + 1) <= 0x9F ? 2 : 0;
-}
-
-std::string Cut(std::string text, std::size_t max_bytes) {
-  constexpr std::string_view kDots = "...";
-  if (text.size() <= max_bytes) return text;
-  std::size_t end = max_bytes - kDots.size();
-  while (end > 0 && (Byte(text, end) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text.append(kDots);
-}
 
 bool Refuses(const Finding& finding) { return finding.mode == Mode::kEnforce && !finding.exempted; }
 bool Warns(const Finding& finding) { return finding.mode == Mode::kWarn && !finding.exempted; }
@@ -88,14 +69,11 @@ std::vector<std::string> Warnings(const std::vector<Finding>& findings, Verdict 
 }  // namespace
 
 std::string OneLine(std::string_view text, std::size_t max_bytes) {
-  std::string out;
-  out.reserve(std::min(text.size(), max_bytes + 1));
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t control = ControlLength(text, at);
-    out += control > 0 ? '?' : text[at];
-    at += std::max<std::size_t>(control, 1);
-  }
-  return Cut(std::move(out), max_bytes);
+  constexpr std::string_view kDots = "...";
+  std::string line = Printable(text);
+  if (line.size() <= max_bytes) return line;
+  line.resize(CutUtf8(line, max_bytes - kDots.size()).size());
+  return line.append(kDots);
 }
 
 void Fold(Decision& decision) {
@@ -115,7 +93,7 @@ void FoldInternalError(Decision& decision, const std::string& problem, Posture p
   decision.internal_error = OneLine(problem, kProblemBytes);
   decision.edits.clear();
   if (posture == Posture::kAllow) {
-    decision.warnings = {OneLine("podium did not apply its policy: " + problem, kWarningBytes)};
+    decision.warnings = {OneLine(std::string(kNotApplied) + problem, kWarningBytes)};
     return;
   }
   decision.verdict = Verdict::kRefuse;

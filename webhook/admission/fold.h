@@ -8,6 +8,9 @@
 
 namespace podium {
 
+// How the warning begins that stands in for a decision which could not be made.
+inline constexpr std::string_view kNotApplied = "podium did not apply its policy: ";
+
 // One line without control characters, at most `max_bytes` long: cut at a character, with "..." at the end.
 std::string OneLine(std::string_view text, std::size_t max_bytes);
 

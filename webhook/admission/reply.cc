@@ -81,6 +81,7 @@ void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
   write("workload-type", DistinctValues(decision.templates, workload_type));
   write("priority-class", DistinctValues(decision.templates, class_name));
   write("policy-revision", decision.policy_revision);
+  if (decision.skipped != SkipReason::kNone) write("skipped", ToString(decision.skipped));
   json.EndObject();
 }
 

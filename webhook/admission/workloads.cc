@@ -63,4 +63,6 @@ const WorkloadKind* FindWorkloadKind(const GroupVersionKind& kind) {
   return row == rows.end() ? nullptr : &*row;
 }
 
+bool IsQuota(const GroupVersionKind& kind) { return kind.group.empty() && kind.kind == "ResourceQuota"; }
+
 }  // namespace podium

@@ -24,4 +24,6 @@ std::span<const WorkloadKind> WorkloadKinds();
 // Null: a kind without pods as far as Podium knows. The version is not looked at.
 const WorkloadKind* FindWorkloadKind(const GroupVersionKind& kind);
 
+bool IsQuota(const GroupVersionKind& kind);
+
 }  // namespace podium

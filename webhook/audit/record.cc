@@ -53,15 +53,6 @@ bool SurelyFits(std::string_view text, std::size_t limit) {
   return text.size() <= limit && (IsPlainJsonText(text) || EscapedBound(text) <= limit);
 }
 
-bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-// The first `size` bytes of `text` (which is longer) without a character cut in half at the end. A character has at
-// most three continuation bytes; text that goes on with more is none.
-std::string_view CutAt(std::string_view text, std::size_t size) {
-  for (int back = 0; back < 3 && size > 0 && IsContinuation(text[size]); ++back) --size;
-  return text.substr(0, size);
-}
-
 class Record {
  public:
   explicit Record(std::string& line) : line_(line), json_(line) {}
@@ -126,7 +117,7 @@ class Record {
     constexpr std::size_t kMarker = sizeof("...[+18446744073709551615]");
     std::size_t keep = std::min(text.size(), limit - kMarker);
     while (true) {
-      const std::string_view head = keep < text.size() ? CutAt(text, keep) : text;
+      const std::string_view head = CutUtf8(text, keep);
       escaped.clear();
       AppendJsonString(escaped, head);
       if (escaped.size() <= limit - kMarker + 2) {
@@ -143,16 +134,6 @@ class Record {
 };
 
 constexpr std::string_view VerdictText(Verdict verdict) { return verdict == Verdict::kAllow ? "allow" : "refuse"; }
-
-constexpr std::string_view ModeText(Mode mode) {
-  switch (mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "off";
-}
 
 constexpr std::string_view SourceText(ClassificationSource source) {
   switch (source) {
@@ -250,7 +231,7 @@ void WriteTemplate(Record& record, const TemplateDecision& slot, std::size_t lim
 void WriteFinding(Record& record, const Finding& finding) {
   record.json().BeginObject();
   record.Text("rule", finding.rule, kMaxShort);
-  record.Text("mode", ModeText(finding.mode), kMaxShort);
+  record.Text("mode", ToString(finding.mode), kMaxShort);
   record.Flag("exempted", finding.exempted);
   record.Text("path", finding.path, kMaxPath);
   record.Text("message", finding.message, kMaxMessage);

@@ -58,7 +58,7 @@ int RunCommand(const Command& command, std::vector<std::string> options, Io& io)
     io.out << app->help();
     return kExitOk;
   } catch (const CLI::ParseError& error) {
-    io.err << "podium " << command.name << ": " << error.what() << "\n'podium help " << command.name
+    io.err << "podium " << command.name << ": " << Printable(error.what()) << "\n'podium help " << command.name
            << "' shows the options\n";
     return kExitUnusable;
   }
@@ -68,7 +68,7 @@ int RunCommand(const Command& command, std::vector<std::string> options, Io& io)
 int UnknownCommand(std::string_view name, Io& io) {
   std::vector<std::string_view> names = {"help"};
   for (const Command& command : kCommands) names.push_back(command.name);
-  io.err << "podium: there is no command '" << name << "'";
+  io.err << "podium: there is no command '" << Printable(name) << "'";
   if (const auto nearest = NearestName(name, names)) io.err << "; did you mean '" << *nearest << "'?";
   io.err << "\n'podium help' lists the commands\n";
   return kExitUnusable;
@@ -105,7 +105,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Io& io) {
   try {
     return Dispatch(arguments, io);
   } catch (const std::exception& failure) {
-    io.err << "podium: internal error: " << failure.what() << "\n";
+    io.err << "podium: internal error: " << Printable(failure.what()) << "\n";
     return kExitUnusable;
   }
 }

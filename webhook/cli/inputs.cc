@@ -10,7 +10,10 @@
 #include <utility>
 
 #include "cli/embedded.h"
+#include "core/regular_file.h"
+#include "core/text.h"
 #include "policy/compile.h"
+#include "policy/text_rules.h"
 #include "wire/decode.h"
 
 namespace podium {
@@ -19,17 +22,15 @@ namespace {
 namespace fs = std::filesystem;
 
 Error CannotRead(const std::string& path, const std::error_code& why) {
-  const ErrorKind kind = why == std::errc::no_such_file_or_directory ? ErrorKind::kNotFound : ErrorKind::kUnavailable;
-  return {kind, path + ": cannot read: " + why.message()};
+  return FileError(why.value()).WithContext(path + ": cannot read");
 }
 
-// One byte over the limit is enough to know that it is over: a device without an end must not fill the memory.
-std::string ReadBounded(std::istream& in) {
-  std::string text;
-  char block[64 << 10];
-  while (text.size() <= kMaxJsonBytes && (in.read(block, sizeof block) || in.gcount() > 0))
-    text.append(block, static_cast<std::size_t>(in.gcount()));
-  return text;
+// As large as DecodeClusterFile takes it.
+constexpr std::size_t kMostClusterBytes = 16 << 20;
+
+Error TooLarge(const std::string& name, std::size_t most_bytes) {
+  return {ErrorKind::kInvalidInput,
+          name + ": it has more than " + std::to_string(most_bytes) + " bytes, the most that is read; split it"};
 }
 
 bool IsHidden(const fs::path& path) { return path.filename().string().rfind('.', 0) == 0; }
@@ -65,38 +66,60 @@ void AddText(const std::string& name, std::string_view text, ManifestInput& inpu
   std::move(parse.manifests.begin(), parse.manifests.end(), std::back_inserter(input.manifests));
 }
 
-void AddFile(const std::string& path, ManifestInput& input) {
-  const Result<std::string> text = ReadTextFile(path);
-  if (text) return AddText(path, *text, input);
-  input.problems.push_back(text.error().message);
-}
-
-void AddPath(const std::string& path, ManifestInput& input) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return AddFile(path, input);
-  const Result<std::vector<std::string>> files = FilesOf(path);
-  if (!files) return input.problems.push_back(files.error().message);
-  for (const std::string& file : *files) AddFile(file, input);
-}
-
-}  // namespace
-
-Result<std::string> ReadTextFile(const std::string& path) {
+// Waits for what a pipe brings: `podium review <(kustomize build .)`.
+Result<std::string> ReadManifestFile(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return CannotRead(path, std::make_error_code(std::errc::is_a_directory));
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return CannotRead(path, {errno == 0 ? EIO : errno, std::generic_category()});
-  std::string text = ReadBounded(file);
-  if (file.bad()) return CannotRead(path, std::make_error_code(std::errc::io_error));
+  return ReadStream(path, file, kMaxJsonBytes);
+}
+
+void AddRead(const std::string& name, const Result<std::string>& text, ManifestInput& input) {
+  if (text) return AddText(name, *text, input);
+  input.problems.push_back(text.error().message);
+}
+
+void AddPath(const std::string& path, ManifestInput& input) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return AddRead(path, ReadManifestFile(path), input);
+  const Result<std::vector<std::string>> files = FilesOf(path);
+  if (!files) return input.problems.push_back(files.error().message);
+  for (const std::string& file : *files) AddRead(file, ReadManifestFile(file), input);
+}
+
+}  // namespace
+
+Result<std::string> ReadTextFile(const std::string& path, std::size_t most_bytes) {
+  Result<std::string> text = ReadRegularFile(path, most_bytes);
+  if (!text) return text.error().WithContext(path + ": cannot read");
+  if (text->size() > most_bytes) return TooLarge(path, most_bytes);
   return text;
+}
+
+// One byte over the limit is enough to know that it is over: a device without an end must not fill the memory.
+Result<std::string> ReadStream(const std::string& name, std::istream& in, std::size_t most_bytes) {
+  std::string text;
+  char block[64 << 10];
+  while (text.size() <= most_bytes && (in.read(block, sizeof block) || in.gcount() > 0))
+    text.append(block, static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) return CannotRead(name, std::make_error_code(std::errc::io_error));
+  if (text.size() > most_bytes) return TooLarge(name, most_bytes);
+  return text;
+}
+
+Result<std::string> ParseNamespace(const std::string& text) {
+  if (kDnsLabel.accepts(text)) return text;
+  return Error{ErrorKind::kInvalidInput,
+               Quoted(text) + " is no name of a namespace; allowed: " + std::string(kDnsLabel.allowed)};
 }
 
 ManifestInput ReadManifests(const std::vector<std::string>& paths, std::istream& in) {
   ManifestInput input;
   for (const std::string& path : paths) {
     if (path == "-")
-      AddText("-", ReadBounded(in), input);
+      AddRead("-", ReadStream("-", in, kMaxJsonBytes), input);
     else
       AddPath(path, input);
   }
@@ -120,7 +143,7 @@ PolicyInput ReadPolicy(const std::string& path, TimePoint now) {
 Result<std::shared_ptr<const ClusterSnapshot>> ReadCluster(const std::string& name, TimePoint now) {
   if (name.empty()) return std::shared_ptr<const ClusterSnapshot>();
   const bool sample = name == "sample";
-  Result<std::string> text = sample ? std::string(kEmbeddedCluster) : ReadTextFile(name);
+  Result<std::string> text = sample ? std::string(kEmbeddedCluster) : ReadTextFile(name, kMostClusterBytes);
   if (!text) return text.error();
   Result<ClusterSnapshot> snapshot = DecodeClusterFile(sample ? "(sample cluster)" : name, *text, now);
   if (!snapshot) return snapshot.error();

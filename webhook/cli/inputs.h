@@ -1,6 +1,7 @@
 // What commands read: manifests, policies and cluster files, from files, folders, standard input or the binary itself.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -14,15 +15,22 @@
 
 namespace podium {
 
-Result<std::string> ReadTextFile(const std::string& path);
+// Of a regular file: anything else could keep a server that starts waiting, with its signals blocked.
+Result<std::string> ReadTextFile(const std::string& path, std::size_t most_bytes);
+
+// All of `in`. kInvalidInput when it is more than `most_bytes`; `name` is what the error calls it.
+Result<std::string> ReadStream(const std::string& name, std::istream& in, std::size_t most_bytes);
+
+// A namespace's name as an option gives it. The error tells what is allowed, not which option it was.
+Result<std::string> ParseNamespace(const std::string& text);
 
 struct ManifestInput {
   std::vector<Manifest> manifests;
   std::vector<std::string> problems;  // one line each, with file:line:column; empty: all is well
 };
 
-// `paths`: files, "-" for `in`, and folders, of which all *.yaml, *.yml and *.json are read, also in sub-folders,
-// sorted by path, hidden ones not.
+// `paths`: files (also pipes, such as /dev/stdin), "-" for `in`, and folders, of which all *.yaml, *.yml and *.json are
+// read, also in sub-folders, sorted by path, hidden ones not.
 ManifestInput ReadManifests(const std::vector<std::string>& paths, std::istream& in);
 
 struct PolicyInput {

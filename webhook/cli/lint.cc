@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/table.h"
+#include "cli/inputs.h"
+#include "core/text.h"
 #include "policy/compile.h"
 #include "wire/json.h"
+#include "wire/yaml.h"
 
 namespace podium {
 namespace {
@@ -98,11 +100,18 @@ void PrintJson(const std::vector<Linted>& all, Io& io) {
   io.out << (pretty ? *pretty : text) << "\n";
 }
 
+Result<std::vector<PolicyFile>> ReadArgument(const std::string& path, Io& io) {
+  if (path != "-") return ReadPolicyFiles(path);
+  Result<std::string> text = ReadStream(path, io.in, YamlLimits{}.bytes);
+  if (!text) return text.error();
+  return std::vector<PolicyFile>{{path, *std::move(text)}};
+}
+
 int Run(const Options& options, Io& io) {
   std::vector<Linted> all;
   bool unreadable = false;
   for (const std::string& path : options.paths) {
-    const Result<std::vector<PolicyFile>> files = ReadPolicyFiles(path);
+    const Result<std::vector<PolicyFile>> files = ReadArgument(path, io);
     if (!files) {
       all.push_back({path, {{DiagnosticSeverity::kError, {path, 1, 1}, files.error().message}}, std::nullopt});
       unreadable = true;
@@ -124,7 +133,7 @@ int Run(const Options& options, Io& io) {
 
 Action SetUpLint(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->paths, "Policy files, or folders of them")->required();
+  app.add_option("FILE", options->paths, "Policy files, folders of them, or - for standard input")->required();
   app.add_option("-o,--output", options->form, "text or json")->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--strict", options->strict, "Warnings are errors");
   app.footer(kFooter);

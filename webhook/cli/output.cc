@@ -32,19 +32,9 @@ Json TemplateJson(const TemplateDecision& slot) {
           {"after", TrioJson(slot.after)}};
 }
 
-std::string_view ModeText(Mode mode) {
-  switch (mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "off";
-}
-
 Json FindingJson(const Finding& finding) {
   return {{"rule", finding.rule},
-          {"mode", ModeText(finding.mode)},
+          {"mode", ToString(finding.mode)},
           {"exempted", finding.exempted},
           {"path", finding.path},
           {"message", finding.message}};
@@ -68,6 +58,7 @@ Json ItemJson(const ReviewItem& item) {
       {"verdict", item.verdict == Verdict::kAllow ? "allow" : "refuse"},
       {"code", item.code}};
   if (!item.message.empty()) json["message"] = item.message;
+  if (item.internal_error) json["internalError"] = *item.internal_error;
   if (item.skipped != SkipReason::kNone) json["skipped"] = ToString(item.skipped);
   json["templates"] = ArrayJson(item.templates, TemplateJson);
   if (item.quota_scope) json["quotaScope"] = item.quota_scope->after;
@@ -136,6 +127,15 @@ void ReadStatus(const Json& response, ReviewAnswer& answer) {
   if (code != nullptr && code->is_number_integer()) answer.code = code->get<int>();
 }
 
+// kNone also for a word of a newer server.
+SkipReason FindSkipReason(std::string_view text) {
+  for (const SkipReason reason :
+       {SkipReason::kNotOurs, SkipReason::kSubresource, SkipReason::kProtectedNamespace, SkipReason::kMirrorPod,
+        SkipReason::kBeingDeleted, SkipReason::kPodUpdate, SkipReason::kTemplateImmutable, SkipReason::kUnchanged})
+    if (ToString(reason) == text) return reason;
+  return SkipReason::kNone;
+}
+
 std::optional<Error> ReadPatch(const Json& response, ReviewAnswer& answer) {
   if (Member(response, "patch") == nullptr) return std::nullopt;
   if (TextOf(response, "patchType") != "JSONPatch") return BadAnswer("patchType is not JSONPatch");
@@ -160,6 +160,7 @@ Result<ReviewAnswer> ReadResponse(const Json& response, std::string_view uid) {
   if (const Json* annotations = Member(response, "auditAnnotations")) {
     answer.workload_types = TextOf(*annotations, "workload-type");
     answer.priority_classes = TextOf(*annotations, "priority-class");
+    answer.skipped = FindSkipReason(TextOf(*annotations, "skipped"));
   }
   return answer;
 }
@@ -170,6 +171,12 @@ std::size_t CountRefused(const ReviewReport& report) {
   std::size_t refused = 0;
   for (const ReviewItem& item : report.items) refused += item.verdict == Verdict::kRefuse ? 1 : 0;
   return refused;
+}
+
+std::size_t CountUndecided(const ReviewReport& report) {
+  std::size_t undecided = 0;
+  for (const ReviewItem& item : report.items) undecided += item.internal_error ? 1 : 0;
+  return undecided;
 }
 
 std::string ReportJson(const ReviewReport& report) { return Dump(ReportTree(report), 2) + "\n"; }

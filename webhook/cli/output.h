@@ -26,6 +26,7 @@ struct ReviewAnswer {
   // Of the audit annotations: "a", or "a,b" when the templates differ.
   std::string workload_types;
   std::string priority_classes;
+  SkipReason skipped = SkipReason::kNone;
 };
 
 // An AdmissionReview as a webhook answers it. Refused: what an API server would refuse too (no JSON, another kind, a

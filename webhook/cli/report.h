@@ -18,6 +18,7 @@ struct ReviewItem {
   int code = 200;
   std::string message;  // why, when refused
   SkipReason skipped = SkipReason::kNone;
+  std::optional<std::string> internal_error;  // why the policy was not applied: the object could not be read
   std::vector<TemplateDecision> templates;
   std::optional<QuotaScopeChange> quota_scope;
   std::vector<Finding> findings;  // empty when a server was asked: an answer does not carry them
@@ -35,5 +36,6 @@ struct ReviewReport {
 };
 
 std::size_t CountRefused(const ReviewReport& report);
+std::size_t CountUndecided(const ReviewReport& report);  // by internal_error
 
 }  // namespace podium

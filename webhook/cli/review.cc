@@ -9,9 +9,12 @@
 #include "cli/output.h"
 #include "cli/reviewer.h"
 #include "cli/table.h"
+#include "core/text.h"
 
 namespace podium {
 namespace {
+
+constexpr std::size_t kMostExpectationBytes = 1 << 20;
 
 struct Options {
   std::vector<std::string> paths;
@@ -31,7 +34,9 @@ constexpr const char* kFooter =
     "  kustomize build . | podium review -\n"
     "  podium review -o patched manifests/ > stored.yaml\n"
     "  podium review --server https://127.0.0.1:9443 --ca-file ca.crt manifests/\n\n"
-    "Exit codes: 0 all allowed; 1 an object is refused, or --expect is not met; 2 unusable input or no answer.";
+    "Exit codes: 0 all allowed; 1 an object is refused, or --expect is not met; 2 unusable input, an object that "
+    "cannot\n"
+    "be decided, or no answer.";
 
 int Unusable(const std::vector<std::string>& problems, Io& io) {
   for (const std::string& problem : problems) io.err << PrintableLines(problem) << "\n";
@@ -58,7 +63,7 @@ void LoadCluster(const Options& options, TimePoint now, Loaded& loaded) {
 
 void LoadExpectation(const Options& options, Loaded& loaded) {
   if (options.expect.empty()) return;
-  const Result<std::string> text = ReadTextFile(options.expect);
+  const Result<std::string> text = ReadTextFile(options.expect, kMostExpectationBytes);
   if (!text) return loaded.problems.push_back(text.error().message);
   loaded.expectation = ParseExpectation(options.expect, *text);
   for (const std::string& problem : loaded.expectation.problems) loaded.problems.push_back(problem);
@@ -77,8 +82,11 @@ void LoadClient(const Options& options, Loaded& loaded) {
 
 Loaded Load(const Options& options, Io& io) {
   Loaded loaded;
+  if (const auto wrong = ParseNamespace(options.default_namespace); !wrong)
+    loaded.problems.push_back("--namespace: " + wrong.error().message);
   loaded.policy = ReadPolicy(options.policy, io.now);
-  if (!loaded.policy.policy) loaded.problems = loaded.policy.problems;
+  if (!loaded.policy.policy)
+    for (const std::string& problem : loaded.policy.problems) loaded.problems.push_back(problem);
   LoadCluster(options, io.now, loaded);
   loaded.manifests = ReadManifests(options.paths, io.in);
   for (const std::string& problem : loaded.manifests.problems) loaded.problems.push_back(problem);
@@ -103,18 +111,23 @@ std::string Rendered(const ReviewReport& report, const Options& options, const I
   return ReportTable(report, {io.color, io.width});
 }
 
-// A patched file is read by the next program: what is missing in it must be told elsewhere.
+// A patched file is read by the next program: what is missing in it, or was not judged, must be told elsewhere.
 void TellLeftOut(const ReviewReport& report, Io& io) {
   for (const ReviewItem& item : report.items) {
-    if (item.verdict == Verdict::kAllow) continue;
-    const std::string what =
-        item.manifest.kind + "/" + item.manifest.name + " is refused and left out: " + item.message;
+    if (item.verdict == Verdict::kAllow && !item.internal_error) continue;
+    const bool refused = item.verdict == Verdict::kRefuse;
+    const std::string what = item.manifest.kind + "/" + item.manifest.name +
+                             (refused ? " is refused and left out: " + item.message
+                                      : " is passed on without the policy: " + *item.internal_error);
     io.err << Printable(FormatProblem({item.manifest.span, what})) << "\n";
   }
 }
 
 int Outcome(const ReviewReport& report, const Options& options, const Expectation& expectation, Io& io) {
-  if (options.expect.empty()) return CountRefused(report) == 0 ? kExitOk : kExitRefused;
+  if (options.expect.empty()) {
+    if (CountUndecided(report) > 0) return kExitUnusable;
+    return CountRefused(report) == 0 ? kExitOk : kExitRefused;
+  }
   const std::vector<std::string> differences = Differences(report, expectation);
   for (const std::string& difference : differences) io.err << Printable(difference) << "\n";
   io.err << (differences.empty() ? "every decision is as expected\n" : "not every decision is as expected\n");

@@ -6,8 +6,10 @@
 
 #include "admission/apiserver.h"
 #include "admission/decide.h"
+#include "admission/fold.h"
 #include "cli/output.h"
 #include "feasibility/request.h"
+#include "wire/decode.h"
 #include "wire/json.h"
 #include "wire/patch.h"
 
@@ -64,9 +66,18 @@ class ServerEndpoints final : public ReviewEndpoints {
     decision.code = answer.code;
     decision.message = answer.message;
     decision.warnings = answer.warnings;
-    if (!request.object) return decision;
+    decision.skipped = answer.skipped;
+    // An answer has room for the beginning of the reason only. What could not be read there cannot be read here.
+    if (request.decode_error && WasUndecided(answer))
+      decision.internal_error = "the object cannot be read: " + *request.decode_error;
+    if (!request.object || decision.skipped != SkipReason::kNone) return decision;
     for (const PodTemplate& slot : request.object->templates) decision.templates.push_back(TemplateOf(slot, answer));
     return decision;
+  }
+
+  static bool WasUndecided(const ReviewAnswer& answer) {
+    const auto says_so = [](const std::string& warning) { return warning.starts_with(kNotApplied); };
+    return answer.code >= 500 || std::any_of(answer.warnings.begin(), answer.warnings.end(), says_so);
   }
 
   TemplateDecision TemplateOf(const PodTemplate& slot, const ReviewAnswer& answer) const {
@@ -103,6 +114,7 @@ void RefuseByApiServer(const Error& error, ReviewItem& item) {
 
 void TakeOver(const Decision& decision, ReviewItem& item) {
   item.skipped = decision.skipped;
+  item.internal_error = decision.internal_error;
   item.templates = decision.templates;
   item.quota_scope = decision.quota_scope;
   item.findings = decision.findings;
@@ -125,6 +137,16 @@ Result<std::string> StoredForm(const std::string& review, const std::string& pat
   return AfterPriorityStep(*patched, classes);
 }
 
+// A webhook's limit is that of its request, of which the object is only the larger part.
+Result<std::string> SendableReview(const std::string& object, const ReviewSetting& setting, const ClassView& classes) {
+  Result<std::string> review = AsAdmissionReview(object, setting.default_namespace, classes);
+  if (!review || review->size() <= kMaxJsonBytes) return review;
+  return Error{ErrorKind::kInvalidInput, "the object has " + std::to_string(object.size()) +
+                                             " bytes as JSON and its AdmissionReview " +
+                                             std::to_string(review->size()) + "; at most " +
+                                             std::to_string(kMaxJsonBytes) + " are read by a webhook"};
+}
+
 }  // namespace
 
 std::unique_ptr<ReviewEndpoints> DecideHere(const ReviewSetting& setting) {
@@ -140,7 +162,7 @@ Result<ReviewItem> ReviewManifest(const Manifest& manifest, const ReviewSetting&
   ReviewItem item;
   item.manifest = manifest;
   item.namespace_name = manifest.namespace_name.empty() ? setting.default_namespace : manifest.namespace_name;
-  const Result<std::string> review = AsAdmissionReview(manifest.json, setting.default_namespace, classes);
+  const Result<std::string> review = SendableReview(manifest.json, setting, classes);
   if (!review && !IsApiServersRefusal(review.error())) return review.error();
   if (!review) {
     RefuseByApiServer(review.error(), item);
@@ -159,12 +181,13 @@ Result<ReviewItem> ReviewManifest(const Manifest& manifest, const ReviewSetting&
     RefuseByApiServer(stored.error(), item);
     return item;
   }
-  const Result<std::string> second_review = AsAdmissionReview(*stored, setting.default_namespace, classes);
+  const Result<std::string> second_review = SendableReview(*stored, setting, classes);
   if (!second_review) return second_review.error();
   const Result<EndpointAnswer> validated = endpoints.Ask(Endpoint::kValidate, *second_review);
   if (!validated) return validated.error();
   TakeOverAfter(validated->decision, item);
   AddWarnings(validated->decision.warnings, item);
+  if (!item.internal_error) item.internal_error = validated->decision.internal_error;
   if (validated->decision.verdict == Verdict::kRefuse) {
     Refuse(validated->decision.code, validated->decision.message, item);
     return item;

@@ -14,6 +14,7 @@
 
 #include "audit/file_sink.h"
 #include "cli/commands.h"
+#include "cli/descriptors.h"
 #include "cli/endpoint.h"
 #include "cli/inputs.h"
 #include "cli/log.h"
@@ -96,13 +97,17 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-// The TLS key is in this process: no core dump, no ptrace by others of the same user. As many sockets as are allowed.
-void HardenServer() {
-  ::prctl(PR_SET_DUMPABLE, 0);
+// As many files and sockets as this process may have: its limit is raised to the most that is allowed.
+std::size_t RaiseDescriptorLimit() {
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
+  const rlimit raised{files.rlim_max, files.rlim_max};
+  return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : files.rlim_cur;
+}
+
+int ThreadsOf(const Options& options) {
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::min(options.threads > 0 ? options.threads : cores, kMostThreads);
 }
 
 std::string RandomInstance() {
@@ -131,6 +136,8 @@ struct Prepared {
   SocketAddress listen;
   SocketAddress operations;
   std::chrono::milliseconds drain{};
+  std::string own_namespace;
+  DescriptorPlan descriptors;
   std::unique_ptr<FileAuditSink> audit;
   std::vector<std::string> problems;
 };
@@ -152,6 +159,8 @@ Prepared Prepare(const Options& options, TimePoint now) {
   Take(ParseSocketAddress(options.listen), prepared.listen, "--listen: ", prepared.problems);
   Take(ParseSocketAddress(options.operations_listen), prepared.operations, "--operations-listen: ", prepared.problems);
   Take(ParseDuration(options.drain), prepared.drain, "--drain: ", prepared.problems);
+  Take(PlanDescriptors(RaiseDescriptorLimit(), ThreadsOf(options)), prepared.descriptors, "", prepared.problems);
+  Take(ParseNamespace(options.own_namespace), prepared.own_namespace, "--own-namespace: ", prepared.problems);
   const AuditMode mode = options.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
   Take(FileAuditSink::Open(options.audit_log, mode), prepared.audit, "", prepared.problems);
   return prepared;
@@ -169,12 +178,10 @@ class Server {
         tls_(prepared_.tls) {}
 
   Status Start() {
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const int threads = std::min(options_.threads > 0 ? options_.threads : cores, kMostThreads);
     std::vector<Listener> listeners;
     listeners.push_back(Webhook());
     listeners.push_back(Operations());
-    auto engine = Engine::Start(std::move(listeners), threads, AuditJournal(*prepared_.audit, metrics_));
+    auto engine = Engine::Start(std::move(listeners), ThreadsOf(options_), AuditJournal(*prepared_.audit, metrics_));
     if (!engine) return engine.error();
     engine_ = *std::move(engine);
     state_.engine = engine_.get();
@@ -216,9 +223,10 @@ class Server {
     deps.clock = &clock_;
     deps.metrics = &metrics_;
     deps.instance = RandomInstance();
-    deps.decide.own_namespace = options_.own_namespace;
+    deps.decide.own_namespace = prepared_.own_namespace;
     Listener listener;
     listener.name = "webhook";
+    listener.limits.connections = prepared_.descriptors.webhook_connections;
     listener.address = prepared_.listen.address;
     listener.port = prepared_.listen.port;
     listener.tls = &tls_;
@@ -239,6 +247,7 @@ class Server {
     Listener listener;
     listener.name = "operations";
     listener.limits.idle = kOperationsIdle;
+    listener.limits.connections = prepared_.descriptors.operations_connections;
     listener.address = prepared_.operations.address;
     listener.port = prepared_.operations.port;
     listener.routes = OperationsRoutes(std::move(deps));
@@ -281,7 +290,7 @@ int CannotStart(const std::vector<std::string>& problems, Io& io) {
 }
 
 int Run(const Options& options, Io& io) {
-  HardenServer();
+  ::prctl(PR_SET_DUMPABLE, 0);  // the TLS key is in this process: no core dump, no ptrace by others of the same user
   const BlockedSignals signals;
   Prepared prepared = Prepare(options, io.now);
   if (!prepared.problems.empty()) return CannotStart(prepared.problems, io);
@@ -293,6 +302,7 @@ int Run(const Options& options, Io& io) {
               "match nothing");
   else
     log.Write(LogLevel::kInfo, Describe(*prepared.snapshot));
+  if (!prepared.descriptors.warning.empty()) log.Write(LogLevel::kWarning, prepared.descriptors.warning);
   if (const auto warning = ValidityWarning(*prepared.tls, io.now)) log.Write(LogLevel::kWarning, *warning);
   Server server(options, std::move(prepared), log);
   if (const Status started = server.Start(); !started) return CannotStart({started.error().message}, io);

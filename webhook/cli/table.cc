@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "admission/fold.h"
 #include "core/text.h"
 #include "rules/catalog.h"
 
@@ -94,8 +95,14 @@ std::vector<Line> LinesOf(const ReviewItem& item) {
     AddTemplateCells(item.templates[i], line);
   }
   std::vector<std::pair<std::string_view, std::string>>& notes = lines.back().notes;
-  if (item.verdict == Verdict::kRefuse) notes.emplace_back("refused", Printable(item.message));
-  for (const std::string& warning : item.warnings) notes.emplace_back("warning", Printable(warning));
+  if (item.verdict == Verdict::kRefuse)
+    notes.emplace_back("refused", Printable(item.message));
+  else if (item.internal_error)
+    notes.emplace_back("problem", Printable("the policy was not applied: " + *item.internal_error));
+  for (const std::string& warning : item.warnings) {
+    const bool told = item.internal_error && warning.starts_with(kNotApplied);  // the same, cut short
+    if (!told) notes.emplace_back("warning", Printable(warning));
+  }
   for (Line& line : lines)
     for (std::string& cell : line.cells) cell = Printable(cell);
   return lines;
@@ -132,7 +139,7 @@ std::string Wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 std::string NoteText(const std::pair<std::string_view, std::string>& note, const TableStyle& style) {
   constexpr std::size_t kIndent = 11;  // "  refused  "
-  const std::string_view color = note.first == "refused" ? kRed : kYellow;
+  const std::string_view color = note.first == "warning" ? kYellow : kRed;
   const std::size_t width = static_cast<std::size_t>(std::max(style.width, 40));
   return "  " + Painted(note.first, color, style) + "  " + Wrapped(note.second, kIndent, width) + "\n";
 }
@@ -142,25 +149,14 @@ std::string Summary(const ReviewReport& report) {
   std::string text = std::to_string(report.items.size()) + (report.items.size() == 1 ? " object: " : " objects: ") +
                      std::to_string(report.items.size() - refused) + " allowed, " + std::to_string(refused) +
                      " refused";
+  if (const std::size_t undecided = CountUndecided(report); undecided > 0)
+    text += ", " + std::to_string(undecided) + " of them without a decision";
   if (!report.server.empty()) return text + ", by " + Printable(report.server) + "\n";
   text += ", by policy " + report.policy_name + " (revision " + report.policy_revision.substr(0, 12) + ")";
   return text + (report.cluster.empty() ? "" : ", cluster " + Printable(report.cluster)) + "\n";
 }
 
 }  // namespace
-
-std::string Printable(std::string_view text) {
-  const bool valid = IsUtf8(text);
-  std::string out(text);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    // The second byte of U+0080..U+009F: as bad as ESC on some terminals.
-    const bool c1 = byte == 0xC2 && i + 1 < out.size() && static_cast<unsigned char>(out[i + 1]) < 0xA0;
-    if (byte < 0x20 || byte == 0x7f || (!valid && byte >= 0x80)) out[i] = '?';
-    if (valid && c1) out.replace(i, 2, "?");
-  }
-  return out;
-}
 
 std::string PrintableLines(std::string_view text) {
   std::string out;

@@ -15,10 +15,7 @@ struct TableStyle {
 
 std::string ReportTable(const ReviewReport& report, const TableStyle& style);
 
-// `text` on one line of a terminal: control characters and invalid UTF-8 become '?'. A manifest must not be able to
-// move the cursor or change colours.
-std::string Printable(std::string_view text);
-// The same of a text of several lines.
+// Printable (core/text.h) of a text of several lines. A manifest must not be able to move the cursor or change colours.
 std::string PrintableLines(std::string_view text);
 
 }  // namespace podium

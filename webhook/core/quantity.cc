@@ -159,8 +159,6 @@ Error NotAQuantity(std::string_view text) {
 
 std::int64_t Quantity::CeilUnits() const { return Saturate(DivideAwayFromZero(nano_, kNanoPerUnit)); }
 
-std::int64_t Quantity::CeilMilli() const { return Saturate(DivideAwayFromZero(nano_, kNanoPerUnit / 1000)); }
-
 // Takes what Kubernetes takes, also where its own documented grammar does not: "", " 1" and "1K" are refused; "+", "."
 // and "m" are zero. A text that the API server stores and we refuse to read would be a way around the policy.
 Result<Quantity> ParseQuantity(std::string_view text) {

@@ -125,11 +125,31 @@ bool MatchesPattern(std::string_view pattern, std::string_view text) {
   return true;
 }
 
-std::string Quoted(std::string_view text) {
-  constexpr std::size_t kLongest = 40;
-  std::string quoted = "'";
-  for (const char c : text.substr(0, kLongest)) quoted += c >= ' ' && c <= '~' ? c : '?';
-  return quoted + (text.size() > kLongest ? "...'" : "'");
+// A character has at most three continuation bytes; text that goes on with more is none.
+std::string_view CutUtf8(std::string_view text, std::size_t most_bytes) {
+  if (text.size() <= most_bytes) return text;
+  const auto is_continuation = [text](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U; };
+  for (int back = 0; back < 3 && most_bytes > 0 && is_continuation(most_bytes); ++back) --most_bytes;
+  return text.substr(0, most_bytes);
+}
+
+std::string Printable(std::string_view text) {
+  const bool valid = IsUtf8(text);
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool c0 = byte(i) < 0x20 || byte(i) == 0x7F;
+    const bool c1 = valid && byte(i) == 0xC2 && byte(i + 1) < 0xA0;  // as bad as ESC on some terminals
+    out += c0 || c1 || (!valid && byte(i) >= 0x80) ? '?' : text[i];
+    if (c1) ++i;
+  }
+  return out;
+}
+
+std::string Quoted(std::string_view text, std::size_t most_bytes) {
+  const std::string_view shown = CutUtf8(text, most_bytes);
+  return "'" + Printable(shown) + (shown.size() < text.size() ? "...'" : "'");
 }
 
 std::optional<std::string_view> NearestName(std::string_view word, std::span<const std::string_view> candidates) {

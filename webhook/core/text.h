@@ -19,9 +19,16 @@ bool MatchesPattern(std::string_view pattern, std::string_view text);
 // you mean".
 std::optional<std::string_view> NearestName(std::string_view word, std::span<const std::string_view> candidates);
 
-// A foreign text as a message may repeat it: in single quotes, at most 40 characters, '?' for all that is not printable
-// ASCII, so that it neither breaks the line nor floods it.
-std::string Quoted(std::string_view text);
+// The first `most_bytes` bytes of `text` (or all of it) without a character cut in half at the end.
+std::string_view CutUtf8(std::string_view text, std::size_t most_bytes);
+
+// One line that no terminal obeys: '?' for each control character (also DEL and U+0080..U+009F), and for every byte
+// over 0x7F when the text is not well-formed UTF-8.
+std::string Printable(std::string_view text);
+
+// A foreign text as a message may repeat it: in single quotes, printable, cut at a character after at most `most_bytes`
+// ("'aaa...'"), so that it neither breaks the line nor floods it.
+std::string Quoted(std::string_view text, std::size_t most_bytes = 40);
 
 // "2026-11-29T16:58:33.123456Z", always UTC and six digits.
 std::string FormatRfc3339(TimePoint time);

@@ -8,8 +8,10 @@
 namespace podium {
 namespace {
 
-constexpr Word<Mode> kModeWords[] = {
-    {"off", Mode::kOff}, {"audit", Mode::kAudit}, {"warn", Mode::kWarn}, {"enforce", Mode::kEnforce}};
+constexpr Word<Mode> kModeWords[] = {{ToString(Mode::kOff), Mode::kOff},
+                                     {ToString(Mode::kAudit), Mode::kAudit},
+                                     {ToString(Mode::kWarn), Mode::kWarn},
+                                     {ToString(Mode::kEnforce), Mode::kEnforce}};
 
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;

@@ -121,15 +121,7 @@ std::string JoinNames(std::span<const std::string_view> names) {
   return joined;
 }
 
-std::string InQuotes(std::string_view text) {
-  std::string shown = "'";
-  std::size_t end = std::min(text.size(), kShownBytes);
-  // Never cut inside a UTF-8 character.
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  for (const char c : text.substr(0, end)) shown += (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) ? ' ' : c;
-  if (end < text.size()) shown += "...";
-  return shown + "'";
-}
+std::string InQuotes(std::string_view text) { return Quoted(text, kShownBytes); }
 
 std::string ShowSpan(const SourceSpan& span) {
   return span.file + ":" + std::to_string(span.line) + ":" + std::to_string(span.column);

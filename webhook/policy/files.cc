@@ -1,15 +1,9 @@
-// Reading policy files from disk. Everything is checked on the open file, so what was checked is what is read.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+// Reading policy files from disk.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
+#include "core/regular_file.h"
 #include "policy/compile.h"
 #include "wire/yaml.h"
 
@@ -22,30 +16,8 @@ namespace fs = std::filesystem;
 constexpr int kAttempts = 3;
 constexpr std::size_t kMostFiles = 100;
 
-class OpenFile {
- public:
-  // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
-  explicit OpenFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-ErrorKind KindOf(int number) {
-  if (number == ENOENT || number == ENOTDIR) return ErrorKind::kNotFound;
-  if (number == EACCES || number == EPERM) return ErrorKind::kPermission;
-  if (number == ELOOP || number == ENAMETOOLONG) return ErrorKind::kInvalidInput;
-  return ErrorKind::kUnavailable;
-}
-
 Error CannotRead(const std::string& name, int number) {
-  return {KindOf(number), "cannot read policy " + name + ": " + std::generic_category().message(number)};
+  return FileError(number).WithContext("cannot read policy " + name);
 }
 
 Error TooLarge(const std::string& name) {
@@ -53,30 +25,11 @@ Error TooLarge(const std::string& name) {
                                         " bytes, the most a ConfigMap can hold; split it or remove what is not policy"};
 }
 
-std::optional<Error> CheckRegular(const std::string& name, int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return CannotRead(name, errno);
-  if (!S_ISREG(status.st_mode))
-    return Error{ErrorKind::kInvalidInput, "policy file " + name + " is not a regular file; give a YAML file"};
-  if (static_cast<std::uint64_t>(status.st_size) > YamlLimits{}.bytes) return TooLarge(name);
-  return std::nullopt;
-}
-
-// `name` is what the user called it; `path` where it is read.
-Result<PolicyFile> ReadFile(const std::string& name, const std::string& path) {
-  const OpenFile file(path);
-  if (file.fd() < 0) return CannotRead(name, errno);
-  if (std::optional<Error> error = CheckRegular(name, file.fd())) return *error;
-  PolicyFile read{.name = name, .text = {}};
-  char buffer[1 << 14];
-  for (;;) {
-    const ssize_t count = ::read(file.fd(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return CannotRead(name, errno);
-    if (count == 0) return read;
-    read.text.append(buffer, static_cast<std::size_t>(count));
-    if (read.text.size() > YamlLimits{}.bytes) return TooLarge(name);  // it grew after the check
-  }
+Result<PolicyFile> ReadFile(const std::string& path) {
+  Result<std::string> text = ReadRegularFile(path, YamlLimits{}.bytes);
+  if (!text) return text.error().WithContext("cannot read policy " + path);
+  if (text->size() > YamlLimits{}.bytes) return TooLarge(path);
+  return PolicyFile{.name = path, .text = *std::move(text)};
 }
 
 bool IsPolicyName(const std::string& name) {
@@ -115,7 +68,7 @@ Result<std::vector<PolicyFile>> ReadNamed(const std::string& directory) {
   std::vector<PolicyFile> files;
   for (const std::string& name : *names) {
     const std::string path = (fs::path(directory) / name).string();
-    Result<PolicyFile> file = ReadFile(path, path);
+    Result<PolicyFile> file = ReadFile(path);
     if (!file) return file.error();
     files.push_back(*std::move(file));
   }
@@ -143,7 +96,7 @@ Result<std::vector<PolicyFile>> ReadPolicyFiles(const std::string& path) {
     return Error{ErrorKind::kNotFound, "there is no policy file or directory " + path};
   if (error) return CannotRead(path, error.value());
   if (status.type() == fs::file_type::directory) return ReadDirectory(path);
-  Result<PolicyFile> file = ReadFile(path, path);
+  Result<PolicyFile> file = ReadFile(path);
   if (!file) return file.error();
   return std::vector<PolicyFile>{*std::move(file)};
 }

@@ -63,7 +63,7 @@ struct RuleRow {
   RuleSubject subject;
   Mode default_mode;
   std::string_view summary;
-  std::vector<SettingRow> settings;
+  std::vector<SettingRow> settings{};
   RuleOutput (*run)(const RuleInput&);
   int refusal_code = 403;  // 422: Kubernetes itself would refuse the pods later
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "rules/matching.h"
 
 namespace podium {
 namespace {
@@ -10,18 +10,11 @@ namespace {
 bool NamespaceLabelsExclude(const RuleInput& in, const Labels& wanted) {
   if (wanted.empty() || in.snapshot == nullptr) return false;
   const Namespace* known = in.snapshot->namespaces.Find(in.request.namespace_name);
-  if (known == nullptr) return false;  // not known is not excluded
-  return !std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
-    const auto found = known->labels.find(label.first);
-    return found != known->labels.end() && (label.second == "*" || label.second == found->second);
-  });
+  return known != nullptr && !LabelsMatch(wanted, known->labels);  // not known is not excluded
 }
 
 bool Excludes(const RuleInput& in, const MatchClause& clause) {
-  const bool by_name =
-      !clause.namespaces.empty() &&
-      std::none_of(clause.namespaces.begin(), clause.namespaces.end(),
-                   [&](const std::string& pattern) { return MatchesPattern(pattern, in.request.namespace_name); });
+  const bool by_name = !clause.namespaces.empty() && !AnyPatternMatches(clause.namespaces, in.request.namespace_name);
   return by_name || NamespaceLabelsExclude(in, clause.namespace_labels);
 }
 

@@ -9,16 +9,9 @@ namespace {
 
 constexpr std::size_t kQuotedBytes = 80;
 
-bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
 }  // namespace
 
-std::string Quote(std::string_view text) {
-  if (text.size() <= kQuotedBytes) return "'" + std::string(text) + "'";
-  std::size_t end = kQuotedBytes;
-  while (end > 0 && IsContinuation(text[end])) --end;
-  return "'" + std::string(text.substr(0, end)) + "...'";
-}
+std::string Quote(std::string_view text) { return Quoted(text, kQuotedBytes); }
 
 std::string ListNames(const std::vector<std::string_view>& names, std::size_t at_most) {
   if (names.empty()) return "none";

@@ -8,7 +8,7 @@
 
 namespace podium {
 
-// Text of a request in one of our messages: 'name', cut after 80 bytes. Control characters are replaced by the fold.
+// Text of a request in one of our messages: 'name', printable, cut after 80 bytes.
 std::string Quote(std::string_view text);
 
 // "a, b, c"; of more than `at_most` the rest is counted: "a, b and 5 more". "none" when empty.

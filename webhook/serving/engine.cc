@@ -43,8 +43,8 @@ std::chrono::milliseconds SweepPeriod(const std::vector<Listener>& listeners) {
   std::chrono::milliseconds shortest{1'000};
   for (const Listener& listener : listeners) {
     const EngineLimits& limits = listener.limits;
-    shortest =
-        std::min({shortest, limits.handshake, limits.idle, limits.head, limits.body, limits.write, limits.shutdown});
+    shortest = std::min({shortest, limits.handshake, limits.idle, limits.head, limits.body, limits.body_window,
+                         limits.write, limits.shutdown});
   }
   return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
 }

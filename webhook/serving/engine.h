@@ -33,7 +33,10 @@ struct EngineLimits {
   std::chrono::milliseconds first_request{10'000};  // its first byte: who connects means to ask
   std::chrono::milliseconds idle{150'000};          // first byte of the next request: longer than any client's own 90 s
   std::chrono::milliseconds head{5'000};            // rest of the head, from its first byte
-  std::chrono::milliseconds body{10'000};
+  std::chrono::milliseconds body{10'000};           // all of it
+  // A body that has begun holds memory, so it has to come: in each window but the first so many bytes, or the rest.
+  std::chrono::milliseconds body_window{2'000};
+  std::size_t body_window_bytes = 64 << 10;
   std::chrono::milliseconds write{10'000};
   std::chrono::milliseconds shutdown{1'000};
 };

@@ -5,15 +5,13 @@
 #include <utility>
 
 #include "serving/engine_session.h"
+#include "serving/log_limit.h"
 
 namespace podium {
 
-// What fails on every request must not fill the disk with its complaint.
 void LogFailure(std::string_view where, const char* what) {
-  static std::atomic<std::int64_t> next_at{0};
-  const std::int64_t now = SteadyClock::now().time_since_epoch() / std::chrono::seconds(1);
-  std::int64_t due = next_at.load(std::memory_order_relaxed);
-  if (now < due || !next_at.compare_exchange_strong(due, now + 10)) return;
+  static LogLimit limit;
+  if (!limit.Due()) return;
   spdlog::error("{} failed: {} (answered with an error; said at most once in 10 s)", where, what);
 }
 

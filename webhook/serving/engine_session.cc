@@ -13,6 +13,7 @@ namespace podium {
 namespace {
 
 constexpr std::size_t kFirstInputBytes = 16 << 10;  // one TLS record; a usual review with its head fits
+constexpr std::size_t kLargestGrowth = 1 << 20;     // more would be memory that nobody has filled
 constexpr int kStepsPerTurn = 64;                   // about 16 requests, then the neighbours have their turn
 
 std::string PeerOf(const Socket& socket) {
@@ -66,6 +67,7 @@ void Session::OnSweep(SteadyClock::time_point now) {
 }
 
 void Session::OnDeadline() {
+  if (phase_ == Phase::kBody && KeepsPace()) return;
   const bool too_slow = phase_ != Phase::kIdle && phase_ != Phase::kLinger;
   if (too_slow) Count(reactor_.counters.deadlines);
   if (phase_ == Phase::kHead || phase_ == Phase::kBody) {
@@ -85,7 +87,11 @@ bool Session::IsSilentOn(const ListenerState& listener) const {
 // was served may just have been opened by a client that knows of no drain, and gets a moment to ask.
 void Session::OnStop() {
   const auto self = shared_from_this();
-  if (served_ == 0) deadline_ = std::min(deadline_, SteadyClock::now() + listener_.config.limits.shutdown);
+  if (served_ == 0) {
+    const auto end = SteadyClock::now() + listener_.config.limits.shutdown;
+    deadline_ = std::min(deadline_, end);
+    body_end_ = std::min(body_end_, end);
+  }
   if (phase_ != Phase::kIdle) return;
   readable_ = true;
   Run();
@@ -178,6 +184,24 @@ void Session::Enter(Phase phase) {
   deadline_ = now_ + LimitOf(phase);
 }
 
+// The first window is for the network: a lost packet comes again within it.
+void Session::EnterBody() {
+  Enter(Phase::kBody);
+  body_end_ = deadline_;
+  window_began_.reset();
+  deadline_ = std::min(body_end_, now_ + listener_.config.limits.body_window);
+}
+
+// At the end of a window. True: the next one has begun.
+bool Session::KeepsPace() {
+  const EngineLimits& limits = listener_.config.limits;
+  const bool enough = !window_began_ || in_.size() - *window_began_ >= limits.body_window_bytes;
+  if (!enough || now_ >= body_end_) return false;
+  window_began_ = in_.size();
+  deadline_ = std::min(body_end_, now_ + limits.body_window);
+  return true;
+}
+
 std::chrono::milliseconds Session::LimitOf(Phase phase) const {
   const EngineLimits& limits = listener_.config.limits;
   switch (phase) {
@@ -268,7 +292,7 @@ Session::Next Session::Accept(AcceptedHead head) {
   const std::size_t missing = request_.body_bytes - std::min(request_.body_bytes, in_.capacity());
   if (in_flight + missing > listener_.config.limits.bytes_in_flight)
     return Reject(OverloadedResponse("too many requests at once; try again"));
-  Enter(Phase::kBody);
+  EnterBody();
   return Next::kAgain;
 }
 
@@ -279,11 +303,12 @@ Session::Next Session::StepBody() {
   return Next::kWaitTurn;
 }
 
-// Reads once, into a buffer that grows towards `wanted` bytes as they really arrive.
+// Reads once, into a buffer that grows towards `wanted` bytes as they really arrive, and is charged as it grows. By at
+// most 1 MiB at once: doubled, a body that stops behind its half would hold twice what was ever sent.
 Session::Next Session::Fill(std::size_t wanted) {
   if (in_.room().empty()) {
-    const std::size_t doubled = std::min(wanted, 2 * in_.capacity());
-    const std::size_t capacity = in_.size() < in_.capacity() ? in_.capacity() : std::max(kFirstInputBytes, doubled);
+    const std::size_t grown = std::min(wanted, in_.capacity() + std::min(in_.capacity(), kLargestGrowth));
+    const std::size_t capacity = in_.size() < in_.capacity() ? in_.capacity() : std::max(kFirstInputBytes, grown);
     if (!Reserve(capacity)) return Reject(OverloadedResponse("too many requests at once; try again"));
   }
   const IoResult result = stream_.Read(in_.room());
@@ -339,6 +364,8 @@ Session::Next Session::Reject(const HttpResponse& response) {
 }
 
 Session::Next Session::Reply(const HttpResponse& response) {
+  if (!keep_) in_.Consume(in_.size());  // nothing more is read of it
+  if (in_.size() == 0) ReleaseInput();  // before the answer: a peer that is slow to take it must not hold memory
   using Connection = ReplyOptions::Connection;
   if (reactor_.draining.load(std::memory_order_relaxed)) keep_ = false;
   const Connection kept = http11_ ? Connection::kKeep : Connection::kKeepExplicit;
@@ -361,7 +388,6 @@ Session::Next Session::StepWrite() {
     Enter(Phase::kLinger);
     return Next::kAgain;
   }
-  if (in_.size() == 0) ReleaseInput();
   readable_ = false;
   Enter(Phase::kIdle);
   return Next::kAgain;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -53,7 +54,7 @@ struct alignas(64) ReactorCounters {
 
 inline void Count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
-// What fails on every request must not fill the disk with its complaint: one line in 10 s.
+// At most one line in 10 s (serving/log_limit.h).
 void LogFailure(std::string_view where, const char* what);
 
 // One thread's loop and the connections that live on it. Everything but the counters and `io` belongs to that thread.
@@ -133,6 +134,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Enter(Phase phase);
   [[nodiscard]] std::chrono::milliseconds LimitOf(Phase phase) const;
+  void EnterBody();
+  bool KeepsPace();
   Next Fill(std::size_t wanted);
   bool Reserve(std::size_t capacity);
   void ReleaseInput();
@@ -154,9 +157,11 @@ class Session : public std::enable_shared_from_this<Session> {
   SteadyClock::time_point now_{};  // of the current turn
   SteadyClock::time_point deadline_{};
   InputBuffer in_;
-  std::size_t charged_ = 0;                   // of bytes_in_flight
-  std::size_t searched_ = 0;                  // so far of the data for the end of the head
-  AcceptedHead request_;                      // from the head until the answer
+  std::size_t charged_ = 0;                  // of bytes_in_flight
+  std::size_t searched_ = 0;                 // so far of the data for the end of the head
+  SteadyClock::time_point body_end_{};       // deadline of the whole body; deadline_ is that of its window
+  std::optional<std::size_t> window_began_;  // bytes of the body at the beginning of its window; none in the first
+  AcceptedHead request_;                     // from the head until the answer
   std::variant<HttpResponse, JournaledAnswer> answer_;  // from the handler until the reply
   std::size_t entry_end_ = 0;                           // where its entry ends among those of the turn
   bool http11_ = true;

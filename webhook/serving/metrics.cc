@@ -7,16 +7,7 @@ namespace {
 
 constexpr std::size_t kUnknownOperation = Metrics::kOperations - 1;
 
-std::string_view ToText(const Finding& finding) {
-  if (finding.exempted) return "exempted";
-  switch (finding.mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "enforce";
-}
+std::string_view OutcomeOf(const Finding& finding) { return finding.exempted ? "exempted" : ToString(finding.mode); }
 
 void Increment(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, std::memory_order_relaxed); }
 
@@ -84,7 +75,7 @@ void Metrics::ObserveReview(Endpoint endpoint, Operation operation, const Decisi
   of.duration.Observe(duration);
   Increment(skipped_[static_cast<std::size_t>(decision.skipped)]);
   if (decision.internal_error) Increment(internal_errors_);
-  for (const Finding& finding : decision.findings) findings_.Add(finding.rule + "/" + std::string(ToText(finding)));
+  for (const Finding& finding : decision.findings) findings_.Add(finding.rule + "/" + std::string(OutcomeOf(finding)));
   if (endpoint != Endpoint::kMutate || decision.verdict != Verdict::kAllow) return;
   for (const TemplateDecision& pod : decision.templates)
     if (Injected(pod)) injections_.Add(pod.classification.workload_type);

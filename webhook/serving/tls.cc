@@ -5,13 +5,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
+#include "core/regular_file.h"
 #include "core/text.h"
 
 namespace podium {
@@ -40,16 +37,10 @@ std::string OpenSslReason() {
 }
 
 Result<std::string> ReadPem(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string cannot_read = path + ": cannot be read: ";
-  if (!file) return Error{ErrorKind::kNotFound, cannot_read + std::strerror(errno)};
-  std::string text(kMaxPemBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || errno == EISDIR) return Error{ErrorKind::kInvalidInput, cannot_read + std::strerror(errno)};
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.empty()) return Error{ErrorKind::kInvalidInput, path + ": the file is empty; a PEM file is expected"};
-  if (text.size() > kMaxPemBytes) return Error{ErrorKind::kInvalidInput, path + ": larger than 1 MiB; no PEM pair is"};
+  Result<std::string> text = ReadRegularFile(path, kMaxPemBytes);
+  if (!text) return text.error().WithContext(path + ": cannot be read");
+  if (text->empty()) return Error{ErrorKind::kInvalidInput, path + ": the file is empty; a PEM file is expected"};
+  if (text->size() > kMaxPemBytes) return Error{ErrorKind::kInvalidInput, path + ": larger than 1 MiB; no PEM pair is"};
   return text;
 }
 

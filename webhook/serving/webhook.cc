@@ -12,6 +12,7 @@
 #include "audit/record.h"
 #include "core/text.h"
 #include "serving/head.h"
+#include "serving/log_limit.h"
 
 namespace podium {
 namespace {
@@ -35,12 +36,10 @@ struct Decided {
   SteadyClock::time_point began;
 };
 
-// While the disk is full every turn fails: one line in 10 s says so.
+// While the disk is full every turn fails.
 void LogAuditFailure(const std::string& problem) {
-  static std::atomic<std::int64_t> next_at{0};
-  const std::int64_t now = SteadyClock::now().time_since_epoch() / std::chrono::seconds(1);
-  std::int64_t due = next_at.load(std::memory_order_relaxed);
-  if (now < due || !next_at.compare_exchange_strong(due, now + 10)) return;
+  static LogLimit limit;
+  if (!limit.Due()) return;
   spdlog::error("{}; requests are refused until it can be written (strict mode), or their lines are lost", problem);
 }
 

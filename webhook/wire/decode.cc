@@ -213,8 +213,6 @@ Result<ObjectMeta> DecodeObjectMeta(JsonElement json, std::string_view pointer) 
   return Decode(json, pointer, ReadMetadata);
 }
 
-Result<PodSpec> DecodePodSpec(JsonElement json, std::string_view pointer) { return Decode(json, pointer, ReadSpec); }
-
 Result<PodTemplate> DecodePodTemplate(JsonElement json, std::string_view pointer) {
   const auto read = [](FieldReader& in, JsonElement value, const At& at) { return ReadTemplate(in, value, at); };
   Result<PodTemplate> result = Decode(json, pointer, read);

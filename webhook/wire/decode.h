@@ -24,7 +24,6 @@ inline constexpr std::size_t kMaxJsonDepth = 128;
 
 // `pointer` is the place of `json` in its document, for messages. All of these never throw.
 Result<ObjectMeta> DecodeObjectMeta(JsonElement json, std::string_view pointer);
-Result<PodSpec> DecodePodSpec(JsonElement json, std::string_view pointer);
 Result<PodTemplate> DecodePodTemplate(JsonElement json, std::string_view pointer);  // reads metadata and spec
 // A Pod is its own template. `metadata` is what DecodeObjectMeta made of this Pod's.
 Result<PodTemplate> DecodePod(JsonElement json, const ObjectMeta& metadata);
