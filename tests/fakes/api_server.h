@@ -51,7 +51,7 @@ class FakeApiServer {
   [[nodiscard]] std::map<std::string, std::string> Objects() const;
 
   // --- faults -------------------------------------------------------------------------------------------------------
-  void Next(On on, Answer answer);        // for the next such request; several form a queue
+  void Next(On on, Answer answer);        // for the next such request; several queue; {}: a good answer
   void Close();                           // connections are cut and new ones refused
   void Reopen();                          // on the same port
   void SetEventParts(std::size_t bytes);  // watch events travel in parts of this size

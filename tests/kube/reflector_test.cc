@@ -228,26 +228,16 @@ TEST_F(ReflectorTest, TooLargeVersionFallsBackToPages) {
 TEST_F(ReflectorTest, ExpiredThirdPageListsInOnePiece) {
   for (int i = 0; i < 1'001; ++i) server_.Put("pod-" + std::to_string(i));
   server_.Next(On::kList, StatusReply(410, "Expired"));
+  server_.Next(On::kPage, {});  // the second page is a good one
+  server_.Next(On::kPage, StatusReply(410, "Expired"));
   Start();
   ASSERT_TRUE(store_.WaitFor(server_.Objects()));
-  reflector_->Stop();
-  // Again, with the fault on the second continue page.
-  ObjectStore second;
-  server_.Next(On::kList, StatusReply(410, "Expired"));
-  server_.Next(On::kPage, [](SSL* ssl, const FakeRequest&) {
-    const std::string body = R"({"kind":"PodList","metadata":{"resourceVersion":"1","continue":"1000"},"items":[]})";
-    Reply(200, body)(ssl, {});
-  });
-  server_.Next(On::kPage, StatusReply(410, "Expired"));
-  Reflector reflector(*api_, second, options_, clock_);
-  EXPECT_TRUE(second.WaitFor(server_.Objects()));
-  reflector.Stop();
-  const Log log = server_.Log();
-  const auto from = std::find(log.begin() + 1, log.end(), "LIST rv=0");
-  EXPECT_EQ((Log{from, from + 5}), (Log{"LIST rv=0", "LIST rv= limit=500", "LIST rv= limit=500 continue=500",
-                                        "LIST rv= limit=500 continue=1000", "LIST rv="}));
-  EXPECT_EQ(second.abandoned(), 2);
-  EXPECT_EQ(second.misuses(), 0);
+  ASSERT_TRUE(server_.WaitForRequests(6));
+  Finish();
+  EXPECT_EQ(server_.Log(), (Log{"LIST rv=0", "LIST rv= limit=500", "LIST rv= limit=500 continue=500",
+                                "LIST rv= limit=500 continue=1000", "LIST rv=", "WATCH rv=1001"}));
+  EXPECT_EQ(store_.abandoned(), 2);
+  EXPECT_TRUE(clock_.waits().empty());
 }
 
 TEST_F(ReflectorTest, BusyServerIsAskedAgainWhenItSaysSo) {
@@ -334,17 +324,23 @@ TEST_F(ReflectorTest, ListThatIsNotWholeChangesNothing) {
   EXPECT_EQ(counters().last_error, "/api/v1/pods answered with a NodeList; wanted is PodList");
 }
 
-TEST_F(ReflectorTest, PageCutInAnItemStartsTheListOver) {
-  for (int i = 0; i < 1'001; ++i) server_.Put("pod-" + std::to_string(i));
+TEST_F(ReflectorTest, SeventhOfTwentyPagesCutInAnItemStartsTheListOver) {
+  for (int i = 0; i < 10'000; ++i) server_.Put("pod-" + std::to_string(i));
   server_.Next(On::kList, StatusReply(410, "Expired"));
+  for (int good = 2; good < 7; ++good) server_.Next(On::kPage, {});
   server_.Next(On::kPage, RawReply(ChunkedHead() + Chunk(R"({"kind":"PodList","items":[{"metadata":{"name":"x"}},{)")));
   Start();
   ASSERT_TRUE(store_.WaitFor(server_.Objects()));
+  ASSERT_TRUE(server_.WaitForRequests(29));
   Finish();
   const Log log = server_.Log();
-  EXPECT_EQ((Log{log.begin(), log.begin() + 6}),
-            (Log{"LIST rv=0", "LIST rv= limit=500", "LIST rv= limit=500 continue=500", "LIST rv= limit=500",
-                 "LIST rv= limit=500 continue=500", "LIST rv= limit=500 continue=1000"}));
+  ASSERT_EQ(log.size(), 29U);
+  EXPECT_EQ((Log{log.begin() + 6, log.begin() + 10}),
+            (Log{"LIST rv= limit=500 continue=2500", "LIST rv= limit=500 continue=3000", "LIST rv= limit=500",
+                 "LIST rv= limit=500 continue=500"}));
+  EXPECT_EQ(log.back(), "WATCH rv=10000");
+  EXPECT_EQ(store_.abandoned(), 2);
+  EXPECT_EQ(counters().lists, 3U);
 }
 
 // --- D20, D30: servers that are away --------------------------------------------------------------------------------

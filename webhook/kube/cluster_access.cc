@@ -12,7 +12,7 @@ namespace podium {
 namespace {
 
 std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here sets variables
   return value == nullptr ? "" : value;
 }
 
@@ -100,9 +100,9 @@ Result<ClusterAccess> InClusterAccess(const std::string& folder) {
                  "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set, so this is no pod; name a "
                  "kubeconfig instead"};
   }
-  for (const std::string name : {"/token", "/ca.crt"}) {
-    if (Exists(folder + name)) continue;
-    return Error{ErrorKind::kNotFound, "the service account file '" + folder + name +
+  for (const std::string& file : {folder + "/token", folder + "/ca.crt"}) {
+    if (Exists(file)) continue;
+    return Error{ErrorKind::kNotFound, "the service account file '" + file +
                                            "' does not exist; the pod needs automountServiceAccountToken: true"};
   }
   ClusterAccess access;

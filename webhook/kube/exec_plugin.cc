@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <map>
+#include <system_error>
 #include <vector>
 
 #include "core/text.h"
@@ -50,12 +50,14 @@ std::vector<std::string> Environment(const ExecPlugin& plugin) {
   for (const auto& [name, value] : plugin.env) values[name] = value;
   values["KUBERNETES_EXEC_INFO"] = plugin.info;
   std::vector<std::string> lines;
-  for (const auto& [name, value] : values) lines.push_back(name + "=" + value);
+  lines.reserve(values.size());
+  for (const auto& [name, value] : values) lines.emplace_back(name).append("=").append(value);
   return lines;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -227,7 +229,8 @@ Result<Credential> RunExecPlugin(const ExecPlugin& plugin, const ExecLimits& lim
   pid_t child = 0;
   if (const int error = SpawnSetting(input.get()).Spawn(plugin, child); error != 0) {
     close(ends[0]);
-    return Error{ErrorKind::kUnavailable, name + " cannot be started: " + std::strerror(error) + "; is it installed?"};
+    return Error{ErrorKind::kUnavailable,
+                 name + " cannot be started: " + std::generic_category().message(error) + "; is it installed?"};
   }
   input.Close();
   RunningPlugin running(child, ends[0]);

@@ -58,7 +58,7 @@ class ListReceiver final : public ByteReceiver {
   Status Take(std::string_view bytes) override {
     std::uint64_t items = 0;
     std::uint64_t skipped = 0;
-    const Status fed = splitter_.Feed(bytes, [&](std::string_view item) {
+    Status fed = splitter_.Feed(bytes, [&](std::string_view item) {
       ++items;
       if (const Status taken = sink_.ListItem(item); !taken) {
         ++skipped;
@@ -91,7 +91,7 @@ class WatchReceiver final : public ByteReceiver {
 
   void Opened() override { opened_ = true; }
   Status Take(std::string_view bytes) override {
-    const Status fed = splitter_.Feed(bytes, [this](std::string_view line) {
+    Status fed = splitter_.Feed(bytes, [this](std::string_view line) {
       if (!refusal_) Handle(line);
     });
     if (!fed || !refusal_) return fed;
