@@ -32,8 +32,8 @@ struct ApiRequest {
 
 struct ApiReply {
   int status = 0;
-  std::string body;
-  std::optional<std::chrono::seconds> retry_after;
+  std::string body = {};
+  std::optional<std::chrono::seconds> retry_after = {};
 };
 
 // Thread-safe. Every HTTP status is a reply; ReadApiError makes something of it. Errors are those of HttpsClient, and

@@ -1,0 +1,32 @@
+// Changes to the cluster through the API server.
+#pragma once
+
+#include <string>
+
+#include "kube/api_client.h"
+#include "podium/ports.h"
+
+namespace podium {
+
+// "/apis/policy/v1/namespaces/ml/poddisruptionbudgets", with the name for one object. Every part is percent-encoded.
+std::string CollectionPath(const ObjectRef& object);
+std::string ObjectPath(const ObjectRef& object);
+
+// What a reply that is not 2xx means to a writer; `doing` for messages: "applying poddisruptionbudgets ml/chat".
+// 409 kConflict, 404 and 410 kNotFound, 401 and 403 kPermission, 400 and 422 kInvalidInput, everything else
+// kUnavailable.
+Error ToWriteError(const ApiReply& reply, const std::string& doing);
+
+// Thread-safe, as its client is. Nothing is tried again here: the callers look before they repeat.
+class ApiWriter final : public ObjectWriter {
+ public:
+  explicit ApiWriter(ApiClient& api) : api_(api) {}  // must outlive the writer
+  Result<std::string> Apply(const ObjectRef& object, std::string_view json) override;
+  Status Delete(const ObjectRef& object, std::string_view uid) override;
+  Status Create(const ObjectRef& object, std::string_view json) override;
+
+ private:
+  ApiClient& api_;
+};
+
+}  // namespace podium
