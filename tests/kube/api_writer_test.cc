@@ -46,9 +46,9 @@ TEST(ApiWriter, SaysWhatTheServerSaid) {
   const struct {
     int status;
     ErrorKind want;
-  } rows[] = {{400, ErrorKind::kInvalidInput}, {401, ErrorKind::kPermission},  {403, ErrorKind::kPermission},
-              {404, ErrorKind::kNotFound},     {409, ErrorKind::kConflict},    {410, ErrorKind::kNotFound},
-              {422, ErrorKind::kInvalidInput}, {429, ErrorKind::kUnavailable}, {503, ErrorKind::kUnavailable}};
+  } rows[] = {{400, ErrorKind::kInvalidInput}, {401, ErrorKind::kPermission}, {403, ErrorKind::kPermission},
+              {404, ErrorKind::kNotFound},     {409, ErrorKind::kConflict},   {422, ErrorKind::kInvalidInput},
+              {429, ErrorKind::kUnavailable},  {503, ErrorKind::kUnavailable}};
   for (const auto& row : rows) {
     fakes::ScriptedApi api;
     api.replies.push_back(ApiReply{.status = row.status,

@@ -99,16 +99,18 @@ struct BadRow {
 
 TEST(DecodeClusterFile, TellsEveryProblemOnALineOfItsOwn) {
   const std::string allowed =
-      "allowed are Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, ResourceQuota and List";
+      "allowed are CronJob, DaemonSet, Deployment, HorizontalPodAutoscaler, Job, Namespace, Node, Pod, "
+      "PodDisruptionBudget, PriorityClass, ReplicaSet, ReplicationController, ResourceQuota, StatefulSet, custom "
+      "resources with spec.replicas or spec.template, and List";
   const BadRow rows[] = {
       {"empty", "# nothing\n", "c.yaml: no Kubernetes object in it; " + allowed},
-      {"unknown kind", "kind: Deployment\nmetadata: {name: x}\n",
-       "c.yaml:1:1: kind 'Deployment' does not belong in a cluster file; " + allowed},
+      {"unknown kind", "kind: Service\nmetadata: {name: x}\n",
+       "c.yaml:1:1: kind 'Service' does not belong in a cluster file; " + allowed},
       {"no kind", "metadata: {name: x}\n", "c.yaml:1:1: kind is missing or not a text; " + allowed},
       {"no object", "[1]", "c.yaml:1:1: this is no Kubernetes object: expected a mapping with a kind"},
       {"no name", "kind: Node\n---\nkind: Pod\nmetadata: {generateName: a-}\n",
-       "c.yaml:1:1: metadata.name is missing; every object needs a name\n"
-       "c.yaml:3:1: metadata.name is missing; every object needs a name"},
+       "c.yaml:1:1: /metadata/name: is missing; every object needs a name\n"
+       "c.yaml:3:1: /metadata/name: is missing; every object needs a name"},
       {"same object twice, once without its namespace",
        "kind: Pod\nmetadata: {name: a}\n---\nkind: List\nitems:\n- kind: Pod\n  metadata: {name: a, namespace: "
        "default}\n",
@@ -125,7 +127,7 @@ TEST(DecodeClusterFile, TellsEveryProblemOnALineOfItsOwn) {
       {"budgets",
        "kind: PodDisruptionBudget\nmetadata: {name: a}\n---\nkind: PodDisruptionBudget\nmetadata: {name: b}\n"
        "spec: {minAvailable: 1.5}\n---\nkind: PodDisruptionBudget\nmetadata: {name: c}\nspec: {selector: app}\n",
-       "c.yaml:1:1: spec is missing in a PodDisruptionBudget\n"
+       "c.yaml:1:1: /spec: is missing in a PodDisruptionBudget\n"
        "c.yaml:4:1: /spec/minAvailable: found the number 1.5; expected a whole number or a percentage\n"
        "c.yaml:8:1: /spec/selector: found the string \"app\"; expected an object"},
       {"items", "kind: List\nitems: {a: 1}\n", "c.yaml:1:1: /items: expected a sequence"},

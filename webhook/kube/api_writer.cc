@@ -32,26 +32,11 @@ std::string NameOf(const ObjectRef& object) {
 
 bool IsDone(const ApiReply& reply) { return reply.status >= 200 && reply.status < 300; }
 
-ErrorKind KindOf(int status) {
-  switch (status) {
-    case 400:
-    case 422: return ErrorKind::kInvalidInput;
-    case 401:
-    case 403: return ErrorKind::kPermission;
-    case 404:
-    case 410: return ErrorKind::kNotFound;
-    case 409: return ErrorKind::kConflict;
-    default: return ErrorKind::kUnavailable;
-  }
+Error Refusal(const ApiReply& reply, const std::string& doing) {
+  return ToError(ReadApiError(reply.status, reply.body, reply.retry_after), doing);
 }
 
 }  // namespace
-
-Error ToWriteError(const ApiReply& reply, const std::string& doing) {
-  Error error = ToError(ReadApiError(reply.status, reply.body, reply.retry_after), doing);
-  error.kind = KindOf(reply.status);
-  return error;
-}
 
 std::string CollectionPath(const ObjectRef& object) {
   const std::size_t slash = object.api_version.find('/');
@@ -72,7 +57,7 @@ Result<std::string> ApiWriter::Apply(const ObjectRef& object, std::string_view j
                                       .content_type = "application/apply-patch+yaml",
                                       .body = std::string(json)});
   if (!reply) return reply.error();
-  if (!IsDone(*reply)) return ToWriteError(*reply, "applying " + NameOf(object));
+  if (!IsDone(*reply)) return Refusal(*reply, "applying " + NameOf(object));
   return std::move(reply->body);
 }
 
@@ -94,7 +79,7 @@ Status ApiWriter::Delete(const ObjectRef& object, std::string_view uid) {
       {.method = "DELETE", .path = ObjectPath(object), .content_type = "application/json", .body = std::move(options)});
   if (!reply) return reply.error();
   if (IsDone(*reply) || reply->status == 404) return {};
-  return ToWriteError(*reply, "deleting " + NameOf(object));
+  return Refusal(*reply, "deleting " + NameOf(object));
 }
 
 Status ApiWriter::Create(const ObjectRef& object, std::string_view json) {
@@ -105,7 +90,7 @@ Status ApiWriter::Create(const ObjectRef& object, std::string_view json) {
                                       .body = std::string(json)});
   if (!reply) return reply.error();
   if (IsDone(*reply)) return {};
-  return ToWriteError(*reply, "creating " + NameOf(object));
+  return Refusal(*reply, "creating " + NameOf(object));
 }
 
 }  // namespace podium

@@ -12,11 +12,6 @@ namespace podium {
 std::string CollectionPath(const ObjectRef& object);
 std::string ObjectPath(const ObjectRef& object);
 
-// What a reply that is not 2xx means to a writer; `doing` for messages: "applying poddisruptionbudgets ml/chat".
-// 409 kConflict, 404 and 410 kNotFound, 401 and 403 kPermission, 400 and 422 kInvalidInput, everything else
-// kUnavailable.
-Error ToWriteError(const ApiReply& reply, const std::string& doing);
-
 // Thread-safe, as its client is. Nothing is tried again here: the callers look before they repeat.
 class ApiWriter final : public ObjectWriter {
  public:

@@ -1,82 +1,72 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/snapshot_builder.h"
 #include "wire/decode.h"
-#include "wire/field_reader.h"
+#include "wire/decode_cluster.h"
 #include "wire/yaml.h"
 
 namespace podium {
 namespace {
 
-// A dump of a big cluster, not a policy.
-constexpr YamlLimits kLimits{.bytes = 16 << 20, .depth = 128, .nodes = 1'000'000, .documents = 100'000};
 constexpr std::size_t kMaxProblems = 50;
 constexpr std::string_view kAllowedKinds =
-    "allowed are Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, ResourceQuota and List";
+    "allowed are CronJob, DaemonSet, Deployment, HorizontalPodAutoscaler, Job, Namespace, Node, Pod, "
+    "PodDisruptionBudget, PriorityClass, ReplicaSet, ReplicationController, ResourceQuota, StatefulSet, custom "
+    "resources with spec.replicas or spec.template, and List";
+
+// A dump of a big cluster, not a policy. A node of the tree takes 16 bytes of text or more.
+YamlLimits Limits(std::size_t max_bytes) {
+  return {.bytes = max_bytes, .depth = 128, .nodes = max_bytes / 16, .documents = 100'000};
+}
 
 std::string Place(const SourceSpan& span) {
   if (span.line == 0) return span.file;
   return span.file + ':' + std::to_string(span.line) + ':' + std::to_string(span.column);
 }
 
-// Checks a PodDisruptionBudget; true when it has a spec.
-bool ReadBudget(FieldReader& in, JsonElement json, const At& at) {
-  bool has_spec = false;
-  const auto check_spec = [&](std::string_view key, JsonElement value, const At& here) {
-    const bool limit = key == "minAvailable" || key == "maxUnavailable";
-    if (limit && !value.is_string() && !value.is_int64()) in.FailType(here, value, "a whole number or a percentage");
-    if (key == "selector" && !value.is_object()) in.FailType(here, value, "an object");
-  };
-  in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    if (key != "spec") return;
-    has_spec = true;
-    in.EachMember(value, here, check_spec);
-  });
-  return has_spec;
+// What a workload is when its object does not say so: the items of a typed list.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWorkloadKinds = {{
+    {"CronJob", "batch/v1"},
+    {"DaemonSet", "apps/v1"},
+    {"Deployment", "apps/v1"},
+    {"Job", "batch/v1"},
+    {"ReplicaSet", "apps/v1"},
+    {"ReplicationController", "v1"},
+    {"StatefulSet", "apps/v1"},
+}};
+
+std::string ApiVersionOf(std::string_view kind) {
+  const auto* const found =
+      std::find_if(kWorkloadKinds.begin(), kWorkloadKinds.end(), [&](const auto& row) { return row.first == kind; });
+  return found == kWorkloadKinds.end() ? std::string() : std::string(found->second);
 }
 
-PodPhase PhaseOf(std::string_view text) {
-  if (text == "Running") return PodPhase::kRunning;
-  if (text == "Succeeded") return PodPhase::kSucceeded;
-  if (text == "Failed") return PodPhase::kFailed;
-  return text == "Unknown" ? PodPhase::kUnknown : PodPhase::kPending;
-}
-
-// What a Pod has beyond a pod template.
-Pod ReadBinding(FieldReader& in, JsonElement json, const At& at) {
-  Pod pod;
-  in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    if (key != "spec" && key != "status") return;
-    in.EachMember(value, here, [&](std::string_view name, JsonElement text, const At& place) {
-      if (key == "spec" && name == "nodeName") pod.node_name = in.Text(text, place);
-      if (key == "status" && name == "phase") pod.phase = PhaseOf(in.Text(text, place));
-    });
-  });
-  return pod;
-}
-
-ResourceList ReadAllocatable(FieldReader& in, JsonElement json, const At& at) {
-  ResourceList allocatable;
-  in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    if (key != "status") return;
-    in.EachMember(value, here, [&](std::string_view name, JsonElement list, const At& place) {
-      if (name == "allocatable") allocatable = in.Resources(list, place);
-    });
-  });
-  return allocatable;
+// A custom resource that makes pods: of a group that is not Kubernetes' own, with replicas or a pod template.
+bool IsCustomWorkload(JsonElement json) {
+  std::string_view api_version;
+  if (json["apiVersion"].get(api_version) != simdjson::SUCCESS) return false;
+  const std::string_view group = GroupOf(api_version);
+  if (group.find('.') == std::string_view::npos || group.ends_with(".k8s.io")) return false;
+  return json["spec"]["replicas"].is_int64() || json["spec"]["template"].is_object();
 }
 
 class ClusterReader {
  public:
-  explicit ClusterReader(TimePoint taken_at) {
-    snapshot_.generation = 1;  // 0 would say that there is no snapshot
-    snapshot_.taken_at = taken_at;
+  explicit ClusterReader(TimePoint taken_at) : taken_at_(taken_at) {
+    // One list: sorted once in the end.
+    builder_.placement().BeginPods();
+    builder_.placement().BeginNodes();
+    workloads().BeginList();
+    builder_.classes().BeginList();
+    builder_.namespaces().BeginList();
+    builder_.quotas().BeginList();
+    builder_.budgets().BeginList();
+    builder_.autoscalers().BeginList();
   }
 
   void AddDocument(const SourceSpan& span, JsonElement json) {
@@ -101,35 +91,40 @@ class ClusterReader {
 
  private:
   ClusterSnapshot Assemble() {
-    for (auto& pod : pods_) {
-      const auto node = nodes_.find(*pod->node_name);
-      (node == nodes_.end() ? snapshot_.waiting : node->second.pods).push_back(std::move(pod));
-    }
-    for (auto& [name, state] : nodes_) {
-      std::sort(state.pods.begin(), state.pods.end(), ByName);
-      snapshot_.nodes.Put(name, std::move(state));
-    }
-    std::sort(snapshot_.waiting.begin(), snapshot_.waiting.end(), ByName);
-    return std::move(snapshot_);
+    builder_.placement().EndPods();
+    builder_.placement().EndNodes();
+    workloads().EndList();
+    builder_.classes().EndList();
+    builder_.namespaces().EndList();
+    builder_.quotas().EndList();
+    builder_.budgets().EndList();
+    builder_.autoscalers().EndList();
+    return *builder_.Build(1, taken_at_);  // generation 0 would say that there is no snapshot
   }
 
-  static bool ByName(const std::shared_ptr<const Pod>& a, const std::shared_ptr<const Pod>& b) {
-    return std::tie(*a->namespace_name, a->name) < std::tie(*b->namespace_name, b->name);
-  }
+  TableDraft<Workload>& workloads() { return builder_.workloads(""); }
 
   struct KindRow {
     std::string_view kind;
-    void (ClusterReader::*add)(JsonElement json, const std::string& pointer, ObjectMeta meta);
+    void (ClusterReader::*add)(JsonElement json, const std::string& pointer, const ObjectName& name);
     bool namespaced;
   };
 
-  static constexpr std::array<KindRow, 6> Kinds() {
-    return {{{"Namespace", &ClusterReader::AddNamespace, false},
+  static constexpr std::array<KindRow, 14> Kinds() {
+    return {{{"CronJob", &ClusterReader::AddWorkload, true},
+             {"DaemonSet", &ClusterReader::AddWorkload, true},
+             {"Deployment", &ClusterReader::AddWorkload, true},
+             {"HorizontalPodAutoscaler", &ClusterReader::AddAutoscaler, true},
+             {"Job", &ClusterReader::AddWorkload, true},
+             {"Namespace", &ClusterReader::AddNamespace, false},
              {"Node", &ClusterReader::AddNode, false},
              {"Pod", &ClusterReader::AddPod, true},
              {"PodDisruptionBudget", &ClusterReader::AddBudget, true},
              {"PriorityClass", &ClusterReader::AddClass, false},
-             {"ResourceQuota", &ClusterReader::AddQuota, true}}};
+             {"ReplicaSet", &ClusterReader::AddWorkload, true},
+             {"ReplicationController", &ClusterReader::AddWorkload, true},
+             {"ResourceQuota", &ClusterReader::AddQuota, true},
+             {"StatefulSet", &ClusterReader::AddWorkload, true}}};
   }
 
   // `item_kind`: what the items of a typed list are; they do not say it themselves.
@@ -141,6 +136,7 @@ class ClusterReader {
     if (kind.ends_with("List")) return AddItems(json, pointer, kind.substr(0, kind.size() - 4));
     for (const KindRow& row : Kinds())
       if (row.kind == kind) return AddNamed(row, json, pointer);
+    if (IsCustomWorkload(json)) return AddNamed({kind, &ClusterReader::AddWorkload, true}, json, pointer);
     Complain(pointer, "kind '" + std::string(kind.substr(0, 60)) + "' does not belong in a cluster file; " +
                           std::string(kAllowedKinds));
   }
@@ -155,22 +151,22 @@ class ClusterReader {
   }
 
   void AddNamed(const KindRow& row, JsonElement json, const std::string& pointer) {
-    JsonElement metadata;
-    if (json["metadata"].get(metadata) != simdjson::SUCCESS)
-      return Complain(pointer, "metadata.name is missing; every object needs a name");
-    Result<ObjectMeta> meta = DecodeObjectMeta(metadata, pointer + "/metadata");
-    if (!meta) return AddProblem(document_, meta.error().message);
-    if (meta->name.empty()) return Complain(pointer, "metadata.name is missing; every object needs a name");
-    if (row.namespaced && meta->namespace_name.empty()) meta->namespace_name = "default";
-    if (!row.namespaced) meta->namespace_name.clear();
-    const std::string id = row.namespaced ? meta->namespace_name + '/' + meta->name : meta->name;
-    const auto [first, is_new] = seen_.emplace(std::pair(row.kind, id), Place(document_) + Suffix(pointer));
+    Result<ObjectName> decoded = DecodeObjectName(json, pointer);
+    if (!decoded) return AddProblem(document_, decoded.error().message);
+    ObjectName& name = *decoded;
+    name.kind.kind = row.kind;
+    if (row.namespaced && name.namespace_name.empty()) name.namespace_name = "default";
+    if (!row.namespaced) name.namespace_name.clear();
+    const std::string id = row.namespaced ? KeyOf(name) : name.name;
+    const auto [first, is_new] = seen_.emplace(std::pair(name.kind.kind, id), Place(document_) + Suffix(pointer));
     if (!is_new) {
       return Complain(pointer, std::string(row.kind) + " '" + id + "' is already written at " + first->second +
                                    "; remove one of the two");
     }
-    (this->*row.add)(json, pointer, std::move(*meta));
+    (this->*row.add)(json, pointer, name);
   }
+
+  static std::string KeyOf(const ObjectName& name) { return name.namespace_name + '/' + name.name; }
 
   // The value, or nothing after telling the problem.
   template <typename T>
@@ -180,52 +176,57 @@ class ClusterReader {
     return nullptr;
   }
 
-  template <typename T>
-  Result<T> Read(JsonElement json, const std::string& pointer, T (*read)(FieldReader&, JsonElement, const At&)) {
-    FieldReader in;
-    T value = read(in, json, At{nullptr, pointer});
-    if (in.problem()) return *in.problem();
-    return value;
+  void AddNamespace(JsonElement json, const std::string& pointer, const ObjectName& name) {
+    Result<Namespace> decoded = DecodeNamespace(json, pointer);
+    if (auto* added = Checked(decoded)) builder_.namespaces().Put(name.name, std::move(*added));
   }
 
-  void AddNamespace(JsonElement, const std::string&, ObjectMeta meta) {
-    const std::string name = meta.name;
-    snapshot_.namespaces.Put(name, {std::move(meta.name), std::move(meta.labels)});
+  void AddNode(JsonElement json, const std::string& pointer, const ObjectName&) {
+    Result<Node> decoded = DecodeNode(json, pointer);
+    if (auto* added = Checked(decoded)) builder_.placement().PutNode(std::move(*added));
   }
 
-  void AddNode(JsonElement json, const std::string& pointer, ObjectMeta meta) {
-    Result<ResourceList> allocatable = Read(json, pointer, ReadAllocatable);
-    if (auto* list = Checked(allocatable))
-      nodes_[meta.name].node = {.name = meta.name, .labels = std::move(meta.labels), .allocatable = std::move(*list)};
+  void AddPod(JsonElement json, const std::string& pointer, const ObjectName& name) {
+    Result<Pod> decoded = DecodePodObject(json, pointer);
+    auto* added = Checked(decoded);
+    if (added == nullptr) return;
+    added->namespace_name = name.namespace_name;
+    builder_.placement().PutPod(std::move(*added));
   }
 
-  void AddPod(JsonElement json, const std::string& pointer, ObjectMeta meta) {
-    Result<PodTemplate> pod = DecodePodTemplate(json, pointer);
-    Result<Pod> binding = Read(json, pointer, ReadBinding);
-    if (Checked(pod) == nullptr || Checked(binding) == nullptr) return;
-    binding->name = std::move(meta.name);
-    binding->namespace_name = std::move(meta.namespace_name);
-    binding->labels = std::move(meta.labels);
-    binding->deleting = meta.deleting;
-    if (const OwnerReference* controller = meta.Controller()) binding->controller = *controller;
-    binding->spec = std::move(pod->spec);
-    pods_.push_back(std::make_shared<const Pod>(std::move(*binding)));
+  void AddWorkload(JsonElement json, const std::string& pointer, const ObjectName& name) {
+    Result<Workload> decoded = DecodeWorkload(json, pointer, {ApiVersionOf(name.kind.kind), name.kind.kind});
+    auto* added = Checked(decoded);
+    if (added == nullptr) return;
+    added->namespace_name = name.namespace_name;
+    std::string key = WorkloadKey(added->api_version, added->kind, added->namespace_name, added->name);
+    workloads().Put(std::move(key), std::move(*added));
   }
 
-  void AddBudget(JsonElement json, const std::string& pointer, ObjectMeta) {
-    Result<bool> has_spec = Read(json, pointer, ReadBudget);
-    if (const bool* found = Checked(has_spec); found != nullptr && !*found)
-      Complain(pointer, "spec is missing in a PodDisruptionBudget");
+  void AddBudget(JsonElement json, const std::string& pointer, const ObjectName& name) {
+    Result<Pdb> decoded = DecodePdb(json, pointer);
+    auto* added = Checked(decoded);
+    if (added == nullptr) return;
+    added->namespace_name = name.namespace_name;
+    builder_.budgets().Put(KeyOf(name), std::move(*added));
   }
 
-  void AddClass(JsonElement json, const std::string& pointer, ObjectMeta meta) {
+  void AddAutoscaler(JsonElement json, const std::string& pointer, const ObjectName& name) {
+    Result<Autoscaler> decoded = DecodeAutoscaler(json, pointer);
+    auto* added = Checked(decoded);
+    if (added == nullptr) return;
+    added->namespace_name = name.namespace_name;
+    builder_.autoscalers().Put(KeyOf(name), std::move(*added));
+  }
+
+  void AddClass(JsonElement json, const std::string& pointer, const ObjectName& name) {
     Result<PriorityClass> decoded = DecodePriorityClass(json, pointer);
-    if (auto* added = Checked(decoded)) snapshot_.classes.Put(meta.name, std::move(*added));
+    if (auto* added = Checked(decoded)) builder_.classes().Put(name.name, std::move(*added));
   }
 
-  void AddQuota(JsonElement json, const std::string& pointer, ObjectMeta meta) {
+  void AddQuota(JsonElement json, const std::string& pointer, const ObjectName& name) {
     Result<Quota> decoded = DecodeQuota(json, pointer);
-    if (auto* added = Checked(decoded)) snapshot_.quotas.Put(meta.namespace_name + '/' + meta.name, std::move(*added));
+    if (auto* added = Checked(decoded)) builder_.quotas().Put(KeyOf(name), std::move(*added));
   }
 
   static std::string Suffix(const std::string& pointer) { return pointer.empty() ? "" : ": " + pointer; }
@@ -234,17 +235,16 @@ class ClusterReader {
     AddProblem(document_, (pointer.empty() ? "" : pointer + ": ") + message);
   }
 
-  ClusterSnapshot snapshot_;
-  std::map<std::string, NodeState> nodes_;
-  PodList pods_;
+  SnapshotBuilder builder_;
+  TimePoint taken_at_;
   SourceSpan document_;
-  std::map<std::pair<std::string_view, std::string>, std::string> seen_;  // kind and name -> where
+  std::map<std::pair<std::string, std::string>, std::string> seen_;  // kind and name -> where
   std::string problems_;
   std::size_t problem_count_ = 0;
 };
 
-void AddYamlText(ClusterReader& reader, std::string_view file, std::string_view text) {
-  const YamlParse parse = ParseYaml(file, text, kLimits);
+void AddYamlText(ClusterReader& reader, std::string_view file, std::string_view text, std::size_t max_bytes) {
+  const YamlParse parse = ParseYaml(file, text, Limits(max_bytes));
   for (const YamlProblem& problem : parse.problems) reader.AddProblem(problem.span, problem.message);
   simdjson::dom::parser parser;
   for (const YamlNode& document : parse.documents) {
@@ -260,17 +260,18 @@ void AddYamlText(ClusterReader& reader, std::string_view file, std::string_view 
 
 }  // namespace
 
-Result<ClusterSnapshot> DecodeClusterFile(std::string_view file, std::string_view text, TimePoint taken_at) {
+Result<ClusterSnapshot> DecodeClusterFile(std::string_view file, std::string_view text, TimePoint taken_at,
+                                          std::size_t max_bytes) {
   ClusterReader reader(taken_at);
   simdjson::dom::parser parser;
   JsonElement root;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   // `kubectl get -o json` is not read as YAML: that is slower, and yaml-cpp does not know JSON's surrogate pairs.
-  if (text.size() <= kLimits.bytes && first != std::string_view::npos && text[first] == '{' &&
+  if (text.size() <= max_bytes && first != std::string_view::npos && text[first] == '{' &&
       parser.parse(text.data(), text.size()).get(root) == simdjson::SUCCESS) {
     reader.AddDocument({std::string(file), 1, 1}, root);
   } else {
-    AddYamlText(reader, file, text);
+    AddYamlText(reader, file, text, max_bytes);
   }
   return std::move(reader).Finish(file);
 }

@@ -34,10 +34,16 @@ Result<PriorityClass> DecodePriorityClass(JsonElement json, std::string_view poi
 // Two spellings with duplicate members may count as different although their values are the same, never the reverse.
 bool SameJson(JsonElement a, JsonElement b);
 
-// A cluster file: Namespace, Node, Pod, PriorityClass, ResourceQuota (PodDisruptionBudget objects are checked for
-// their shape and left out) as YAML or JSON documents, or in a `kind: List` or typed list. At most 16 MiB. An object
-// without a namespace is in "default". The error names every problem (the first 50), one on a line:
+// A cluster file may be this long; one that `podium` wrote of a big cluster may be longer.
+inline constexpr std::size_t kMaxClusterFileBytes = 16 << 20;
+inline constexpr std::size_t kMaxSnapshotFileBytes = std::size_t{1} << 30;
+
+// A cluster file: Namespace, Node, Pod, PriorityClass, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler, the
+// built-in workloads (CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet) and custom
+// resources with spec.replicas or spec.template, as YAML or JSON documents, or in a `kind: List` or typed list. An
+// object without a namespace is in "default". The error names every problem (the first 50), one on a line:
 // "file:line:column: /pointer: what". The snapshot's generation is 1. Never throws.
-Result<ClusterSnapshot> DecodeClusterFile(std::string_view file, std::string_view text, TimePoint taken_at);
+Result<ClusterSnapshot> DecodeClusterFile(std::string_view file, std::string_view text, TimePoint taken_at,
+                                          std::size_t max_bytes = kMaxClusterFileBytes);
 
 }  // namespace podium
