@@ -1,0 +1,26 @@
+// The arithmetic of PodDisruptionBudgets, as the disruption controller does it
+// (pkg/controller/disruption/disruption.go: getExpectedPodCount; percentages round up).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "podium/policy.h"
+
+namespace podium {
+
+enum class Rounding { kUp, kDown };
+
+// ScaledLimit("25%", 10, kUp) -> 3;  ScaledLimit("4", 10, kUp) -> 4. Nothing: not a whole number or percentage.
+std::optional<std::int64_t> ScaledLimit(std::string_view limit, std::int64_t replicas, Rounding rounding);
+
+// How many of `replicas` pods must stay healthy. Nothing: the template has no readable limit.
+std::optional<std::int64_t> DesiredHealthy(const BudgetTemplate& budget, std::int64_t replicas);
+
+// How many pods a rollout of this kind may take down at once; both Deployments and StatefulSets round down and take one
+// at least (pkg/controller/deployment/util: ResolveFenceposts; pkg/controller/statefulset:
+// getStatefulSetMaxUnavailable).
+std::optional<std::int64_t> RolloutTakes(std::string_view max_unavailable, std::int64_t replicas);
+
+}  // namespace podium
