@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -107,7 +106,7 @@ struct ClusterSnapshot {
   TimePoint taken_at{};
   // By resource as in the API: "pods", "deployments.apps". Empty for a cluster that was read from a file, which is as
   // fresh as its reader wants it to be.
-  std::map<std::string, SourceState, std::less<>> sources;
+  std::map<std::string, SourceState> sources;
   Table<PriorityClass> classes;
   Table<Namespace> namespaces;
   Table<NodeState> nodes;

@@ -112,7 +112,7 @@ std::string NotCarriedOut(const Edit& edit) {
 }
 
 // What classes and namespace labels come from.
-constexpr std::array<std::string_view, 2> kDecisionSources = {"namespaces", "priorityclasses.scheduling.k8s.io"};
+const std::array<std::string, 2> kDecisionSources = {"namespaces", "priorityclasses.scheduling.k8s.io"};
 
 // --- one request ----------------------------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ Decision Start(const AdmissionRequest& request, const Policy& policy, const Clus
 std::optional<std::chrono::seconds> StaleAge(const ClusterSnapshot* snapshot, const Policy& policy, TimePoint now) {
   if (snapshot == nullptr) return std::nullopt;
   std::optional<TimePoint> oldest;
-  for (const std::string_view resource : kDecisionSources) {
+  for (const std::string& resource : kDecisionSources) {
     const auto source = snapshot->sources.find(resource);
     if (source == snapshot->sources.end()) continue;
     oldest = std::min(oldest.value_or(source->second.last_event), source->second.last_event);
