@@ -101,7 +101,7 @@ TEST(DecodeClusterFile, TellsEveryProblemOnALineOfItsOwn) {
   const std::string allowed =
       "allowed are CronJob, DaemonSet, Deployment, HorizontalPodAutoscaler, Job, Namespace, Node, Pod, "
       "PodDisruptionBudget, PriorityClass, ReplicaSet, ReplicationController, ResourceQuota, StatefulSet, custom "
-      "resources with spec.replicas or spec.template, and List";
+      "resources with a spec, and List";
   const BadRow rows[] = {
       {"empty", "# nothing\n", "c.yaml: no Kubernetes object in it; " + allowed},
       {"unknown kind", "kind: Service\nmetadata: {name: x}\n",

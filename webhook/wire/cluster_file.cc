@@ -17,7 +17,7 @@ constexpr std::size_t kMaxProblems = 50;
 constexpr std::string_view kAllowedKinds =
     "allowed are CronJob, DaemonSet, Deployment, HorizontalPodAutoscaler, Job, Namespace, Node, Pod, "
     "PodDisruptionBudget, PriorityClass, ReplicaSet, ReplicationController, ResourceQuota, StatefulSet, custom "
-    "resources with spec.replicas or spec.template, and List";
+    "resources with a spec, and List";
 
 // A dump of a big cluster, not a policy. A node of the tree takes 16 bytes of text or more.
 YamlLimits Limits(std::size_t max_bytes) {
@@ -46,13 +46,13 @@ std::string ApiVersionOf(std::string_view kind) {
   return found == kWorkloadKinds.end() ? std::string() : std::string(found->second);
 }
 
-// A custom resource that makes pods: of a group that is not Kubernetes' own, with replicas or a pod template.
+// A custom resource is taken as something that makes pods: which fields say how is its own affair. Services and
+// ConfigMaps are not: a file that has them was not written to describe a cluster to Podium.
 bool IsCustomWorkload(JsonElement json) {
   std::string_view api_version;
   if (json["apiVersion"].get(api_version) != simdjson::SUCCESS) return false;
   const std::string_view group = GroupOf(api_version);
-  if (group.find('.') == std::string_view::npos || group.ends_with(".k8s.io")) return false;
-  return json["spec"]["replicas"].is_int64() || json["spec"]["template"].is_object();
+  return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io") && json["spec"].is_object();
 }
 
 class ClusterReader {

@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxSnapshotFileBytes = std::size_t{1} << 30;
 
 // A cluster file: Namespace, Node, Pod, PriorityClass, ResourceQuota, PodDisruptionBudget, HorizontalPodAutoscaler, the
 // built-in workloads (CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet) and custom
-// resources with spec.replicas or spec.template, as YAML or JSON documents, or in a `kind: List` or typed list. An
+// resources with a spec, as YAML or JSON documents, or in a `kind: List` or typed list. An
 // object without a namespace is in "default". The error names every problem (the first 50), one on a line:
 // "file:line:column: /pointer: what". The snapshot's generation is 1. Never throws.
 Result<ClusterSnapshot> DecodeClusterFile(std::string_view file, std::string_view text, TimePoint taken_at,
