@@ -21,7 +21,11 @@ using builders::Scales;
 using builders::UserBudget;
 
 std::string AnyOf(const std::vector<std::string>& words) { return *rc::gen::elementOf(words); }
-bool OneIn(int n) { return *rc::gen::inRange(0, n) == 0; }
+// Ranges of full size from the first case on: small ones would make every cluster nearly the same.
+std::int64_t Below(std::int64_t end) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(0, end));
+}
+bool OneIn(int n) { return Below(n) == 0; }
 
 std::string AnyName() { return AnyOf({"a", "b", "c", "d"}); }
 
@@ -41,9 +45,9 @@ Workload AnyWorkload() {
   const std::string name = AnyName();
   Stored workload(api_version, kind, name);
   workload.Uid("uid-" + kind + "-" + name).Type(AnyOf({"interactive", "interactive", "training", "nothing"}));
-  workload.Replicas(*rc::gen::inRange(0, 6));
+  workload.Replicas(Below(6));
   if (OneIn(3)) workload.Selects(AnySelector());
-  if (OneIn(3)) workload.PodLabel("app", AnyName());
+  if (OneIn(2)) workload.PodLabel("app", AnyName());
   if (OneIn(4)) workload.PodLabel("track", "canary");
   if (OneIn(4)) workload.Class("no-such-class");
   if (OneIn(8)) workload.Deleting();
@@ -65,13 +69,13 @@ Pdb AnyBudget() {
 
 ClusterSnapshot AnyCluster() {
   ClusterSnapshot snapshot = ClusterWith({});
-  for (int i = *rc::gen::inRange(0, 9); i > 0; --i) {
+  for (std::int64_t i = Below(9); i > 0; --i) {
     const Workload workload = AnyWorkload();
     snapshot.workloads.Put(RowKey(workload), workload);
   }
-  for (int i = *rc::gen::inRange(0, 5); i > 0; --i) Put(snapshot, AnyBudget());
+  for (std::int64_t i = Below(5); i > 0; --i) Put(snapshot, AnyBudget());
   if (OneIn(2)) {
-    const Autoscaler each = Scales("Deployment", AnyName(), *rc::gen::inRange(0, 5));
+    const Autoscaler each = Scales("Deployment", AnyName(), Below(5));
     snapshot.autoscalers.Put("chat/" + each.name, each);
   }
   if (OneIn(2)) snapshot.sources["deployments.apps"].synced = true;
@@ -131,9 +135,9 @@ RC_GTEST_PROP(PlanBudgets, NoPodOfAWorkloadWithABudgetHasASecondOne, ()) {
 RC_GTEST_PROP(DesiredHealthy, ABudgetThatWorksForFewReplicasWorksForMore, ()) {
   const auto limit = AnyOf({"1", "2", "7", "1%", "34%", "50%", "99%"});
   const BudgetTemplate budget = OneIn(2) ? AtLeast(limit) : AtMostDown(limit);
-  const std::int64_t replicas = *rc::gen::inRange(1, 300);
+  const std::int64_t replicas = 1 + Below(300);
   if (*DesiredHealthy(budget, replicas) >= replicas) return;
-  const std::int64_t more = replicas + *rc::gen::inRange(0, 300);
+  const std::int64_t more = replicas + Below(300);
   RC_ASSERT(*DesiredHealthy(budget, more) < more);
 }
 
