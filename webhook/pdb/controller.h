@@ -38,7 +38,8 @@ struct BudgetControllerOptions {
   std::chrono::seconds at_most_every{5};    // a busy cluster publishes several snapshots a second
   std::chrono::seconds oldest_event{300};   // of the kinds a plan needs; API servers send bookmarks about every minute
   std::chrono::milliseconds look_every{500};  // how soon the thread sees a new snapshot
-  // One line for the log, when something goes wrong for the first time and when it is well again. May be empty.
+  // One line for the log, when something goes wrong for the first time and when it is well again. May be empty, must
+  // not throw.
   std::function<void(std::string_view)> say;
 };
 
