@@ -16,6 +16,10 @@ constexpr Command kCommands[] = {
     {"serve", "Run the admission webhook", SetUpServe},
     {"review", "Decide about manifests without a cluster, or ask a running Podium", SetUpReview},
     {"lint", "Check policy files", SetUpLint},
+    {"status", "Compare the policy with a cluster: classes and budgets", SetUpStatus},
+    {"classes", "Compare the policy's PriorityClasses with a cluster's, or create them", SetUpClasses},
+    {"pdb", "Show which disruption budgets workloads would get, and why", SetUpPdb},
+    {"snapshot", "Print what Podium sees of a cluster, to be read back from a file", SetUpSnapshot},
 };
 
 const Command* FindCommand(std::string_view name) {

@@ -45,5 +45,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, Io& io);
 Action SetUpServe(CLI::App& app);
 Action SetUpReview(CLI::App& app);
 Action SetUpLint(CLI::App& app);
+Action SetUpStatus(CLI::App& app);
+Action SetUpClasses(CLI::App& app);
+Action SetUpPdb(CLI::App& app);
+Action SetUpSnapshot(CLI::App& app);
 
 }  // namespace podium

@@ -3,12 +3,14 @@
 #include <ostream>
 #include <vector>
 
+#include "cli/cluster_options.h"
 #include "cli/commands.h"
 #include "cli/expect.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/reviewer.h"
 #include "cli/table.h"
+#include "cli/watched.h"
 #include "core/text.h"
 
 namespace podium {
@@ -20,7 +22,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string form = "table";
   std::string policy;
-  std::string cluster;
+  ClusterOptions cluster;
   std::string default_namespace = "default";
   std::string server;
   std::string ca_file;
@@ -54,7 +56,8 @@ struct Loaded {
 };
 
 void LoadCluster(const Options& options, TimePoint now, Loaded& loaded) {
-  auto snapshot = ReadCluster(options.cluster, now);
+  if (!options.cluster.IsLive() && options.cluster.file.empty()) return;  // the policy's classes
+  auto snapshot = LookAtCluster(options.cluster, DecisionResources(), now);
   if (snapshot)
     loaded.snapshot = *std::move(snapshot);
   else
@@ -99,7 +102,7 @@ ReviewReport EmptyReport(const Options& options, const Policy& policy) {
   ReviewReport report;
   report.policy_name = policy.name;
   report.policy_revision = policy.revision;
-  report.cluster = options.cluster;
+  report.cluster = options.cluster.Name();
   report.server = options.server;
   return report;
 }
@@ -164,8 +167,7 @@ Action SetUpReview(CLI::App& app) {
   app.add_option("-o,--output", options->form, "table, json, yaml, or patched: the objects as they would be stored")
       ->check(CLI::IsMember({"table", "json", "yaml", "patched"}));
   app.add_option("--policy", options->policy, "Policy file or folder (default: the shipped policy)");
-  app.add_option("--cluster", options->cluster,
-                 "Cluster file, or 'sample' (default: no cluster, the policy's classes)");
+  AddClusterOptions(app, options->cluster);
   app.add_option("-n,--namespace", options->default_namespace, "Namespace of objects that name none")
       ->capture_default_str();
   CLI::Option* server = app.add_option("--server", options->server, "Ask a running Podium: https://HOST:PORT");

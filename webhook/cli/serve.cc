@@ -2,21 +2,26 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "audit/file_sink.h"
+#include "cli/clock.h"
+#include "cli/cluster_options.h"
 #include "cli/commands.h"
 #include "cli/descriptors.h"
 #include "cli/endpoint.h"
 #include "cli/inputs.h"
+#include "cli/live_cluster.h"
 #include "cli/log.h"
 #include "cli/table.h"
 #include "serving/engine.h"
@@ -30,7 +35,9 @@ namespace {
 
 struct Options {
   std::string policy;
-  std::string cluster;
+  ClusterOptions cluster;
+  std::string budgets = "off";
+  std::vector<std::string> custom_workloads;
   std::string cert_file;
   std::string key_file;
   std::string listen = "0.0.0.0:9443";
@@ -50,12 +57,8 @@ constexpr const char* kFooter =
     "Exit codes: 0 ended by a signal; 2 it cannot start (every reason is printed).";
 constexpr std::chrono::milliseconds kStopDeadline{5'000};
 constexpr int kMostThreads = 64;
+constexpr std::chrono::milliseconds kTendEvery{1'000};
 constexpr std::chrono::milliseconds kOperationsIdle{30'000};  // probes and scrapes come more often, or anew
-
-class SystemClock final : public Clock {
- public:
-  [[nodiscard]] TimePoint Now() const override { return std::chrono::system_clock::now(); }
-};
 
 // A cluster file: read once, never changes.
 class FixedSnapshot final : public SnapshotSource {
@@ -110,6 +113,11 @@ int ThreadsOf(const Options& options) {
   return std::min(options.threads > 0 ? options.threads : cores, kMostThreads);
 }
 
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "podium";
+}
+
 std::string RandomInstance() {
   unsigned char bytes[8] = {};
   // At most 256 bytes never fail once the kernel is seeded; before that, an id that repeats is better than no server.
@@ -131,7 +139,9 @@ LogLevel LevelOf(const std::string& name) {
 // Everything a server needs, read and checked. `problems` tells all that keeps it from starting.
 struct Prepared {
   PolicyInput policy;
-  std::shared_ptr<const ClusterSnapshot> snapshot;
+  std::shared_ptr<const ClusterSnapshot> snapshot;  // of a file
+  std::optional<ClusterAccess> live;                // or where the cluster is
+  LiveOptions live_options;
   std::shared_ptr<const TlsMaterial> tls;
   SocketAddress listen;
   SocketAddress operations;
@@ -150,11 +160,33 @@ void Take(Result<Value> result, Value& target, const std::string& context, std::
     problems.push_back(context + result.error().message);
 }
 
+void PrepareCluster(const Options& options, TimePoint now, Prepared& prepared) {
+  const bool writes = options.budgets == "write";
+  prepared.live_options.budgets = writes ? BudgetMode::kWrite : BudgetMode::kOff;
+  for (const std::string& name : options.custom_workloads) {
+    Result<WatchRow> row = CustomWatch(name);
+    if (row)
+      prepared.live_options.custom_workloads.push_back(*std::move(row));
+    else
+      prepared.problems.push_back("--custom-workload: " + row.error().message);
+  }
+  if (!options.cluster.IsLive()) {
+    if (writes)
+      prepared.problems.emplace_back("--budgets write needs a live cluster: --in-cluster or --kubeconfig FILE");
+    return Take(ReadCluster(options.cluster.file, now), prepared.snapshot, "", prepared.problems);
+  }
+  Result<ClusterAccess> access = AccessOf(options.cluster);
+  if (access)
+    prepared.live = *std::move(access);
+  else
+    prepared.problems.push_back(access.error().message);
+}
+
 Prepared Prepare(const Options& options, TimePoint now) {
   Prepared prepared;
   prepared.policy = ReadPolicy(options.policy, now);
   if (!prepared.policy.policy) prepared.problems = prepared.policy.problems;
-  Take(ReadCluster(options.cluster, now), prepared.snapshot, "", prepared.problems);
+  PrepareCluster(options, now, prepared);
   Take(LoadTlsMaterial(options.cert_file, options.key_file), prepared.tls, "", prepared.problems);
   Take(ParseSocketAddress(options.listen), prepared.listen, "--listen: ", prepared.problems);
   Take(ParseSocketAddress(options.operations_listen), prepared.operations, "--operations-listen: ", prepared.problems);
@@ -173,11 +205,12 @@ class Server {
       : options_(options),
         prepared_(std::move(prepared)),
         log_(log),
-        snapshots_(prepared_.snapshot),
+        fixed_snapshot_(prepared_.snapshot),
         policy_(std::make_shared<const Policy>(*std::move(prepared_.policy.policy))),
         tls_(prepared_.tls) {}
 
   Status Start() {
+    if (const Status connected = ConnectCluster(); !connected) return connected;
     std::vector<Listener> listeners;
     listeners.push_back(Webhook());
     listeners.push_back(Operations());
@@ -198,8 +231,14 @@ class Server {
     if (WaitForEnd(signals, prepared_.drain)) log_.Write(LogLevel::kInfo, "second signal: the drain is cut short");
     engine_->Stop(kStopDeadline);
     state_.engine = nullptr;
+    if (live_) live_->Stop();
     prepared_.audit.reset();  // writes what is queued
     log_.Write(LogLevel::kInfo, "stopped");
+  }
+
+  // About once a second, while it serves.
+  void Tend() {
+    if (live_) live_->Tend();
   }
 
   // True when a signal asked for the end before `at_most` was over.
@@ -215,14 +254,31 @@ class Server {
   }
 
  private:
+  Status ConnectCluster() {
+    if (!prepared_.live) return {};
+    LiveOptions options = prepared_.live_options;
+    options.own_namespace = prepared_.own_namespace;
+    options.identity = HostName() + "-" + instance_;
+    Result<std::unique_ptr<LiveCluster>> live = LiveCluster::Connect(*prepared_.live, options, policy_, log_);
+    if (!live) return live.error();
+    live_ = *std::move(live);
+    log_.Write(LogLevel::kInfo, "cluster: " + prepared_.live->origin);
+    return {};
+  }
+
+  [[nodiscard]] const SnapshotSource* Snapshots() const {
+    if (live_) return &live_->snapshots();
+    return prepared_.snapshot == nullptr ? nullptr : &fixed_snapshot_;
+  }
+
   Listener Webhook() {
     WebhookDeps deps;
     deps.policy = &policy_;
-    deps.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
+    deps.snapshots = Snapshots();
     deps.audit_mode = options_.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
-    deps.instance = RandomInstance();
+    deps.instance = instance_;
     deps.decide.own_namespace = prepared_.own_namespace;
     Listener listener;
     listener.name = "webhook";
@@ -238,7 +294,12 @@ class Server {
     OperationsDeps deps;
     deps.sources.state = &state_;
     deps.sources.policy = &policy_;
-    deps.sources.snapshots = prepared_.snapshot == nullptr ? nullptr : &snapshots_;
+    deps.sources.snapshots = Snapshots();
+    if (live_) {
+      deps.snapshot = SnapshotNeed::kRequired;
+      deps.unsynced = [this] { return live_->Unsynced(); };
+      deps.sources.cluster = [this] { return live_->Figures(); };
+    }
     deps.sources.tls = &tls_;
     deps.sources.clock = &clock_;
     deps.sources.audit = prepared_.audit.get();
@@ -262,27 +323,16 @@ class Server {
   const Options& options_;
   Prepared prepared_;
   Log& log_;
+  const std::string instance_ = RandomInstance();
   const SystemClock clock_;
-  const FixedSnapshot snapshots_;
+  const FixedSnapshot fixed_snapshot_;
   const Cell<Policy> policy_;
   const Cell<TlsMaterial> tls_;
   Metrics metrics_;
   ServingState state_;
+  std::unique_ptr<LiveCluster> live_;
   std::unique_ptr<Engine> engine_;
 };
-
-std::size_t PodCount(const ClusterSnapshot& snapshot) {
-  std::size_t pods = snapshot.waiting.size();
-  for (const auto& [name, state] : snapshot.nodes) pods += state.pods.size();
-  return pods;
-}
-
-std::string Describe(const ClusterSnapshot& snapshot) {
-  const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what; };
-  return "cluster: " + count(snapshot.classes.size(), "classes, ") + count(snapshot.namespaces.size(), "namespaces, ") +
-         count(snapshot.nodes.size(), "nodes, ") + count(PodCount(snapshot), "pods, ") +
-         count(snapshot.quotas.size(), "quotas");
-}
 
 int CannotStart(const std::vector<std::string>& problems, Io& io) {
   for (const std::string& problem : problems) io.err << "podium serve: " << PrintableLines(problem) << "\n";
@@ -296,18 +346,16 @@ int Run(const Options& options, Io& io) {
   if (!prepared.problems.empty()) return CannotStart(prepared.problems, io);
   Log log(options.log_form == "json" ? LogForm::kJson : LogForm::kPlain, LevelOf(options.log_level));
   for (const std::string& warning : prepared.policy.problems) log.Write(LogLevel::kWarning, warning);
-  if (prepared.snapshot == nullptr)
+  if (prepared.snapshot == nullptr && !prepared.live)
     log.Write(LogLevel::kWarning,
               "no cluster was given: the policy's ladder stands in for the cluster's classes, and namespaceLabels "
               "match nothing");
-  else
-    log.Write(LogLevel::kInfo, Describe(*prepared.snapshot));
+  if (prepared.snapshot != nullptr) log.Write(LogLevel::kInfo, "cluster: " + Describe(*prepared.snapshot));
   if (!prepared.descriptors.warning.empty()) log.Write(LogLevel::kWarning, prepared.descriptors.warning);
   if (const auto warning = ValidityWarning(*prepared.tls, io.now)) log.Write(LogLevel::kWarning, *warning);
   Server server(options, std::move(prepared), log);
   if (const Status started = server.Start(); !started) return CannotStart({started.error().message}, io);
-  while (!server.WaitForEnd(signals, std::chrono::hours(24))) {
-  }
+  while (!server.WaitForEnd(signals, kTendEvery)) server.Tend();
   server.Drain(signals);
   return kExitOk;
 }
@@ -319,8 +367,12 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--cert-file", options->cert_file, "TLS certificate chain (PEM)")->required();
   app.add_option("--key-file", options->key_file, "Its private key (PEM)")->required();
   app.add_option("--policy", options->policy, "Policy file or folder (default: the shipped policy)");
-  app.add_option("--cluster", options->cluster,
-                 "Cluster file, or 'sample' (default: no cluster, the policy's classes)");
+  AddClusterOptions(app, options->cluster);
+  app.add_option("--budgets", options->budgets, "Disruption budgets of workloads: off or write (needs a live cluster)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "write"}));
+  app.add_option("--custom-workload", options->custom_workloads,
+                 "A custom resource with replicas, selector and template, for budgets: rollouts.v1alpha1.argoproj.io");
   app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
   app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
       ->capture_default_str();

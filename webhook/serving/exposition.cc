@@ -29,8 +29,8 @@ constexpr std::string_view kAuditResultNames[] = {"written", "failed"};
 // What one row's function works on: where to read, and the family to fill.
 class Scrape {
  public:
-  Scrape(const Metrics& source, const MetricSources& other, MetricFamily& into)
-      : metrics(source), sources(other), family_(into) {}
+  Scrape(const Metrics& source, const MetricSources& other, const ClusterFigures& of_cluster, MetricFamily& into)
+      : metrics(source), sources(other), cluster(of_cluster), family_(into) {}
 
   void Value(double value, std::vector<ClientMetric::Label> labels = {}) const {
     ClientMetric metric;
@@ -46,6 +46,7 @@ class Scrape {
 
   const Metrics& metrics;
   const MetricSources& sources;
+  const ClusterFigures& cluster;
 
  private:
   MetricFamily& family_;
@@ -131,6 +132,61 @@ void ReadSnapshotAge(const Scrape& to) {
   const auto snapshot = to.sources.snapshots == nullptr ? nullptr : to.sources.snapshots->Current();
   if (!snapshot || to.sources.clock == nullptr) return;
   to.Value(std::chrono::duration<double>(to.sources.clock->Now() - snapshot->taken_at).count());
+}
+
+// --- the live cluster -----------------------------------------------------------------------------------------------
+
+template <typename Write>
+void ReadSources(const Scrape& to, const Write& write) {
+  const auto snapshot = to.sources.snapshots == nullptr ? nullptr : to.sources.snapshots->Current();
+  if (!snapshot) return;
+  for (const auto& [resource, source] : snapshot->sources) to.Value(write(source), {{"resource", resource}});
+}
+
+void ReadSourceAge(const Scrape& to) {
+  if (to.sources.clock == nullptr) return;
+  const TimePoint now = to.sources.clock->Now();
+  ReadSources(
+      to, [&](const SourceState& source) { return std::chrono::duration<double>(now - source.last_event).count(); });
+}
+
+void ReadSourceObjects(const Scrape& to) {
+  ReadSources(to, [](const SourceState& source) { return static_cast<double>(source.objects); });
+}
+
+void ReadSourceSkipped(const Scrape& to) {
+  ReadSources(to, [](const SourceState& source) { return static_cast<double>(source.skipped); });
+}
+
+template <std::uint64_t WatchFigure::*kCounter>
+void ReadWatches(const Scrape& to) {
+  for (const WatchFigure& watch : to.cluster.watches) to.Value(watch.*kCounter, {{"resource", watch.resource}});
+}
+
+void ReadClassDrift(const Scrape& to) {
+  if (to.cluster.watches.empty()) return;
+  for (const char* difference : {"missing", "value", "preemption_policy", "global_default", "many_defaults"}) {
+    const auto found = to.cluster.class_drift.find(difference);
+    to.Value(found == to.cluster.class_drift.end() ? 0 : found->second, {{"difference", difference}});
+  }
+}
+
+void ReadLeader(const Scrape& to) {
+  if (to.cluster.budgets) to.Value(to.cluster.budgets->leader ? 1.0 : 0.0);
+}
+
+template <std::uint64_t BudgetFigures::*kCounter>
+void ReadBudgets(const Scrape& to) {
+  if (to.cluster.budgets) to.Value((*to.cluster.budgets).*kCounter);
+}
+
+void ReadBudgetWrites(const Scrape& to) {
+  if (!to.cluster.budgets) return;
+  const BudgetFigures& budgets = *to.cluster.budgets;
+  to.Value(budgets.created, {{"result", "created"}});
+  to.Value(budgets.updated, {{"result", "updated"}});
+  to.Value(budgets.removed, {{"result", "removed"}});
+  to.Value(budgets.failed, {{"result", "failed"}});
 }
 
 void ReadCertificate(const Scrape& to) {
@@ -223,6 +279,27 @@ constexpr Row kTable[] = {
     {"podium_policy_info", kGauge, "name, revision", "The policy in force; always 1.", ReadPolicy},
     {"podium_snapshot_generation", kGauge, "", "Number of the cluster snapshot in use.", ReadSnapshotGeneration},
     {"podium_snapshot_age_seconds", kGauge, "", "Age of the cluster snapshot in use.", ReadSnapshotAge},
+    {"podium_watch_age_seconds", kGauge, "resource", "Since the last list, event or bookmark of a watched resource.",
+     ReadSourceAge},
+    {"podium_watch_objects", kGauge, "resource", "Objects held of a watched resource.", ReadSourceObjects},
+    {"podium_watch_objects_skipped", kGauge, "resource", "Objects that could not be read and are left out.",
+     ReadSourceSkipped},
+    {"podium_watch_lists_total", kCounter, "resource", "Lists begun.", ReadWatches<&WatchFigure::lists>},
+    {"podium_watch_starts_total", kCounter, "resource", "Watches begun.", ReadWatches<&WatchFigure::watches>},
+    {"podium_watch_events_total", kCounter, "resource", "Changes received.", ReadWatches<&WatchFigure::events>},
+    {"podium_watch_errors_total", kCounter, "resource", "Lists and watches that failed, were refused or broke off.",
+     ReadWatches<&WatchFigure::errors>},
+    {"podium_class_drift", kGauge, "difference", "Classes that differ between the policy and the cluster.",
+     ReadClassDrift},
+    {"podium_budgets_leader", kGauge, "", "1 in the one replica that writes disruption budgets.", ReadLeader},
+    {"podium_budgets_managed", kGauge, "", "Disruption budgets that are Podium's own.",
+     ReadBudgets<&BudgetFigures::managed>},
+    {"podium_budgets_stepped_aside", kGauge, "", "Workloads left to a user's own budget.",
+     ReadBudgets<&BudgetFigures::stepped_aside>},
+    {"podium_budgets_problems", kGauge, "", "Budgets that somebody has to look at: podium pdb plan.",
+     ReadBudgets<&BudgetFigures::problems>},
+    {"podium_budget_writes_total", kCounter, "result", "Disruption budgets written.", ReadBudgetWrites},
+    {"podium_budget_events_total", kCounter, "", "Events written on workloads.", ReadBudgets<&BudgetFigures::events>},
     {"podium_certificate_not_after_seconds", kGauge, "", "When the serving certificate expires, Unix time.",
      ReadCertificate},
     {"podium_draining", kGauge, "", "1 while the process is shutting down.", ReadDraining},
@@ -267,9 +344,10 @@ std::vector<MetricDescription> MetricTable() {
 
 std::string RenderMetrics(const Metrics& metrics, const MetricSources& sources) {
   std::vector<MetricFamily> families;
+  const ClusterFigures cluster = sources.cluster ? sources.cluster() : ClusterFigures{};
   for (const Row& row : kTable) {
     MetricFamily family{Text(row.name), Text(row.help), row.type, {}};
-    row.read(Scrape(metrics, sources, family));
+    row.read(Scrape(metrics, sources, cluster, family));
     if (!family.metric.empty()) families.push_back(std::move(family));
   }
   std::ostringstream out;

@@ -7,7 +7,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -114,6 +117,34 @@ struct ServingState {
   std::atomic<const Engine*> engine{nullptr};  // set when Engine::Start has returned
 };
 
+// --- what other parts count, as values ---
+
+struct WatchFigure {
+  std::string resource;  // "deployments.apps"
+  std::uint64_t lists = 0;
+  std::uint64_t watches = 0;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+};
+
+struct BudgetFigures {
+  bool leader = false;  // this process writes budgets
+  std::uint64_t managed = 0;
+  std::uint64_t stepped_aside = 0;
+  std::uint64_t problems = 0;
+  std::uint64_t created = 0;
+  std::uint64_t updated = 0;
+  std::uint64_t removed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t events = 0;
+};
+
+struct ClusterFigures {
+  std::vector<WatchFigure> watches;
+  std::map<std::string_view, std::uint64_t> class_drift;  // by difference
+  std::optional<BudgetFigures> budgets;                   // absent: this process does not keep budgets
+};
+
 // Where a scrape looks beside Metrics. Null: that row has no samples. Pointees must outlive the routes.
 struct MetricSources {
   const ServingState* state = nullptr;
@@ -122,7 +153,8 @@ struct MetricSources {
   const Cell<TlsMaterial>* tls = nullptr;
   const Clock* clock = nullptr;
   const FileAuditSink* audit = nullptr;
-  std::string version;  // of the build: "0.1.0"
+  std::function<ClusterFigures()> cluster;  // empty: no live cluster
+  std::string version;                      // of the build: "0.1.0"
 };
 
 struct MetricDescription {

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kText = "text/plain; charset=utf-8";
 constexpr const char* kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
 
-using Problem = std::optional<std::string_view>;
+using Problem = std::optional<std::string>;
 
 struct Check {
   std::string_view name;
@@ -36,7 +36,11 @@ Problem CheckPolicy(const OperationsDeps& deps) {
 Problem CheckSnapshot(const OperationsDeps& deps) {
   if (deps.snapshot == SnapshotNeed::kOptional) return std::nullopt;
   const bool synced = deps.sources.snapshots != nullptr && deps.sources.snapshots->Current() != nullptr;
-  return synced ? std::nullopt : Problem("the cluster has not been read yet");
+  if (synced) return std::nullopt;
+  std::string problem = "the cluster has not been read yet";
+  if (deps.unsynced)
+    for (const std::string& resource : deps.unsynced()) problem += " " + resource;
+  return problem;
 }
 
 constexpr Check kLiveChecks[] = {{"serving", CheckServing}};
@@ -55,6 +59,24 @@ bool AsksForDetail(std::string_view query) {
   return false;
 }
 
+// One line for each watched resource.
+std::string Freshness(const OperationsDeps& deps) {
+  const auto snapshot = deps.sources.snapshots == nullptr ? nullptr : deps.sources.snapshots->Current();
+  if (snapshot == nullptr || deps.sources.clock == nullptr) return {};
+  const TimePoint now = deps.sources.clock->Now();
+  std::string lines;
+  for (const auto& [resource, source] : snapshot->sources) {
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - source.last_event);
+    lines += "   " + resource + ": ";
+    lines += source.synced
+                 ? std::to_string(source.objects) + " objects, heard of " + std::to_string(age.count()) + " s ago"
+                 : std::string("not synced");
+    if (source.skipped > 0) lines += ", " + std::to_string(source.skipped) + " cannot be read";
+    lines += "\n";
+  }
+  return lines;
+}
+
 // The form of the API server's own health endpoints: "[+]policy ok", "[-]policy failed: ...".
 HttpResponse RunChecks(std::string_view name, std::span<const Check> checks, const OperationsDeps& deps,
                        Detail detail) {
@@ -65,7 +87,7 @@ HttpResponse RunChecks(std::string_view name, std::span<const Check> checks, con
     const Problem problem = check.run(deps);
     healthy = healthy && !problem;
     response.body.append(problem ? "[-]" : "[+]").append(check.name);
-    response.body.append(problem ? " failed: " + std::string(*problem) : " ok").append("\n");
+    response.body.append(problem ? " failed: " + *problem : " ok").append("\n");
   }
   response.status = healthy ? 200 : 503;
   if (healthy && detail == Detail::kOnFailure) {
@@ -89,7 +111,11 @@ std::vector<Route> OperationsRoutes(OperationsDeps deps) {
       {"GET", "/healthz",
        [=](const HttpRequest&) { return RunChecks("healthz", kLiveChecks, *shared, Detail::kAlways); }},
       {"GET", "/readyz",
-       [=](const HttpRequest& http) { return RunChecks("readyz", kReadyChecks, *shared, detail_of(http)); }},
+       [=](const HttpRequest& http) {
+         HttpResponse response = RunChecks("readyz", kReadyChecks, *shared, detail_of(http));
+         if (detail_of(http) == Detail::kAlways) response.body.append(Freshness(*shared));
+         return response;
+       }},
       {"GET", "/metrics",
        [=](const HttpRequest&) {
          HttpResponse response;

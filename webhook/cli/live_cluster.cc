@@ -1,0 +1,184 @@
+#include "cli/live_cluster.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cli/clock.h"
+#include "cli/log.h"
+#include "kube/api_writer.h"
+#include "kube/lease.h"
+#include "kube/lease_api.h"
+#include "pdb/controller.h"
+#include "policy/class_drift.h"
+
+namespace podium {
+namespace {
+
+constexpr const char* kLeaseName = "podium-budgets";
+// A renewal that hangs longer is leadership lost (kube/lease.h).
+constexpr std::chrono::milliseconds kLeaseCallTime{3'000};
+
+std::vector<WatchRow> WatchesFor(const LiveOptions& options) {
+  std::vector<WatchRow> watches = AllWatches();
+  watches.insert(watches.end(), options.custom_workloads.begin(), options.custom_workloads.end());
+  return watches;
+}
+
+std::vector<std::string> Messages(const std::vector<ClassDrift>& drifts) {
+  std::vector<std::string> messages;
+  for (const ClassDrift& drift : drifts) messages.push_back(drift.message);
+  return messages;
+}
+
+std::size_t PodCount(const ClusterSnapshot& snapshot) {
+  std::size_t pods = snapshot.waiting.size();
+  for (const auto& [name, state] : snapshot.nodes) pods += state.pods.size();
+  return pods;
+}
+
+// The replica's part in writing budgets. Destroyed in reverse order: who acts first, then the right to act.
+struct BudgetPart {
+  BudgetPart(ApiClient& api, std::unique_ptr<ApiClient> own_api, const LiveOptions& options,
+             const SnapshotSource& snapshots, const Cell<Policy>& policy,
+             const std::function<void(std::string_view)>& say)
+      : lease_client(std::move(own_api)),
+        lease_api(*lease_client, options.own_namespace, kLeaseName),
+        lease(lease_api, {monotonic, SystemClock::Instance()}, {options.identity, {}}, say),
+        writer(api),
+        controller({snapshots, [&policy] { return policy.Load(); }, writer, lease, SystemClock::Instance()},
+                   Tuned(options, say)) {
+    lease.Start();
+    controller.Start();
+  }
+
+  static BudgetControllerOptions Tuned(const LiveOptions& options, const std::function<void(std::string_view)>& say) {
+    BudgetControllerOptions tuned;
+    tuned.decide.own_namespace = options.own_namespace;
+    tuned.instance = options.identity;
+    tuned.at_most_every = std::chrono::seconds(1);
+    tuned.say = say;
+    return tuned;
+  }
+
+  void Stop() {
+    controller.Stop();
+    lease.Stop();
+  }
+
+  std::unique_ptr<ApiClient> lease_client;
+  BootClock monotonic;
+  KubeLeaseApi lease_api;
+  LeaseKeeper lease;
+  ApiWriter writer;
+  BudgetController controller;
+};
+
+}  // namespace
+
+std::string Describe(const ClusterSnapshot& snapshot) {
+  const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what; };
+  return count(snapshot.classes.size(), "classes, ") + count(snapshot.namespaces.size(), "namespaces, ") +
+         count(snapshot.nodes.size(), "nodes, ") + count(PodCount(snapshot), "pods, ") +
+         count(snapshot.quotas.size(), "quotas, ") + count(snapshot.budgets.size(), "budgets");
+}
+
+struct LiveCluster::Impl {
+  Impl(std::unique_ptr<ApiClient> client, const LiveOptions& options, const Cell<Policy>& the_policy, Log& the_log)
+      : api(std::move(client)),
+        cache(*api, SystemClock::Instance(), WatchesFor(options)),
+        policy(the_policy),
+        log(the_log) {}
+
+  void TellDrift(const ClusterSnapshot& snapshot) {
+    const auto current = policy.Load();
+    std::vector<std::string> found = Messages(FindClassDrift(*current, snapshot.classes));
+    if (found == told_drift) return;
+    for (const std::string& message : found) log.Write(LogLevel::kWarning, "classes: " + message);
+    if (found.empty()) log.Write(LogLevel::kInfo, "classes: the cluster has the policy's");
+    told_drift = std::move(found);
+  }
+
+  std::unique_ptr<ApiClient> api;
+  ClusterCache cache;
+  const Cell<Policy>& policy;
+  Log& log;
+  std::optional<BudgetPart> budgets;
+  // Of the thread that tends.
+  bool told_sync = false;
+  std::uint64_t looked_at = 0;
+  std::vector<std::string> told_drift;
+  std::map<std::string, std::string> told_errors;  // by resource
+};
+
+LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+LiveCluster::~LiveCluster() { Stop(); }
+
+Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const ClusterAccess& access, const LiveOptions& options,
+                                                          const Cell<Policy>& policy, Log& log) {
+  Result<std::unique_ptr<ApiClient>> api = ConnectApi(access);
+  if (!api) return api.error().WithContext(access.origin);
+  auto impl = std::make_unique<Impl>(*std::move(api), options, policy, log);
+  if (options.budgets == BudgetMode::kWrite) {
+    Result<std::unique_ptr<ApiClient>> lease_client = ConnectApi(access, {.call_time = kLeaseCallTime});
+    if (!lease_client) return lease_client.error().WithContext(access.origin);
+    const auto say = [&log](std::string_view line) { log.Write(LogLevel::kInfo, "budgets: " + std::string(line)); };
+    impl->budgets.emplace(*impl->api, *std::move(lease_client), options, impl->cache.snapshots(), policy, say);
+  }
+  return std::unique_ptr<LiveCluster>(new LiveCluster(std::move(impl)));
+}
+
+const SnapshotSource& LiveCluster::snapshots() const { return impl_->cache.snapshots(); }
+
+std::vector<std::string> LiveCluster::Unsynced() const { return impl_->cache.Unsynced(); }
+
+ClusterFigures LiveCluster::Figures() const {
+  ClusterFigures figures;
+  for (const WatchFigures& each : impl_->cache.figures()) {
+    const ReflectorCounters& counters = each.counters;
+    figures.watches.push_back({each.resource, counters.lists, counters.watches, counters.events,
+                               counters.refused + counters.unreachable + counters.broken});
+  }
+  const auto snapshot = impl_->cache.snapshots().Current();
+  const auto policy = impl_->policy.Load();
+  if (snapshot && policy)
+    for (const ClassDrift& drift : FindClassDrift(*policy, snapshot->classes))
+      ++figures.class_drift[ToString(drift.kind)];
+  if (!impl_->budgets) return figures;
+  const BudgetCounters counters = impl_->budgets->controller.counters();
+  figures.budgets = BudgetFigures{.leader = impl_->budgets->lease.IsLeader(),
+                                  .managed = counters.managed,
+                                  .stepped_aside = counters.stepped_aside,
+                                  .problems = counters.problems,
+                                  .created = counters.created,
+                                  .updated = counters.updated,
+                                  .removed = counters.removed,
+                                  .failed = counters.failed,
+                                  .events = counters.events};
+  return figures;
+}
+
+void LiveCluster::Tend() {
+  for (const WatchFigures& each : impl_->cache.figures()) {
+    std::string& told = impl_->told_errors[each.resource];
+    if (each.counters.last_error == told) continue;
+    told = each.counters.last_error;
+    impl_->log.Write(LogLevel::kWarning, "watching " + each.resource + ": " + told);
+  }
+  const auto snapshot = impl_->cache.snapshots().Current();
+  if (snapshot == nullptr || snapshot->generation == impl_->looked_at) return;
+  impl_->looked_at = snapshot->generation;
+  if (!std::exchange(impl_->told_sync, true))
+    impl_->log.Write(LogLevel::kInfo, "cluster: synced, " + Describe(*snapshot));
+  impl_->TellDrift(*snapshot);
+}
+
+void LiveCluster::Stop() {
+  if (impl_->budgets) impl_->budgets->Stop();
+  impl_->cache.Stop();
+}
+
+}  // namespace podium
