@@ -284,7 +284,8 @@ class ObjectWriterJson {
   }
   void WorkloadSpecMembers(const Workload& workload) {
     if (workload.replicas) Number("replicas", *workload.replicas);
-    if (workload.kind == "ReplicationController" && workload.selector)
+    const bool labels_only = workload.kind == "ReplicationController" && workload.api_version == "v1";
+    if (labels_only && workload.selector)
       Map("selector", workload.selector->match_labels);
     else
       Selector(workload.selector);
