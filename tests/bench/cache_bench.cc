@@ -17,6 +17,8 @@
 
 #include "kube/cluster_store.h"
 #include "podium/ports.h"
+#include "wire/decode.h"
+#include "wire/snapshot_file.h"
 
 namespace {
 
@@ -202,6 +204,19 @@ EventTimes RunEvents(ClusterStore& store, const Bodies& bodies) {
   return {microseconds[kEvents / 2], microseconds[kEvents * 99 / 100]};
 }
 
+// A snapshot as a file, there and back.
+void RunFile(const podium::ClusterSnapshot& snapshot) {
+  const double start = CpuSeconds();
+  const std::string file = podium::EncodeSnapshot(snapshot);
+  const double written = CpuSeconds();
+  const auto again = podium::DecodeClusterFile("s.json", file, snapshot.taken_at, podium::kMaxSnapshotFileBytes);
+  const double read = CpuSeconds();
+  const std::string redacted = podium::EncodeSnapshot(snapshot, {.redact = true});
+  std::printf("snapshot file: %.0f MB, written in %.2f s, read in %.2f s (%s), with pseudonyms written in %.2f s\n",
+              static_cast<double>(file.size()) / 1e6, written - start, read - written, again ? "well" : "REFUSED",
+              CpuSeconds() - read);
+}
+
 }  // namespace
 
 int main() {
@@ -229,5 +244,6 @@ int main() {
   std::printf("memory after %d events: %.0f MiB\n", kEvents, RssMiB());
   Print("pods again", Feed(*store.Sink("pods"), kPods, pod));
   std::printf("memory after a second list: %.0f MiB\n", RssMiB());
+  RunFile(*store.Current());
   return rss <= kMaxRssMiB && speed >= kMinMegabytesPerSecond && times.p99 < kMaxEventMicroseconds ? 0 : 1;
 }
