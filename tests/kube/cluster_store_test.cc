@@ -165,8 +165,27 @@ TEST_F(ClusterStoreTest, WhatIsNoObjectIsAnErrorAndCounted) {
   const Status nameless = Pods().Delete("{}");
   ASSERT_FALSE(nameless);
   EXPECT_EQ(nameless.error().message, "/metadata/name: is missing; every object needs a name");
-  EXPECT_FALSE(Pods().Upsert(std::string(kMaxJsonDepth + 1, '[')));
+  const auto nested = [](std::size_t depth) {
+    return R"({"metadata":{"name":"chat-1","namespace":"ml"},"spec":{"nodeName":"gpu-a"},"x":)" +
+           std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  EXPECT_FALSE(Pods().Upsert(nested(kMaxJsonDepth)));
+  EXPECT_TRUE(Pods().Upsert(nested(kMaxJsonDepth - 2)));
   EXPECT_EQ(PodNames(), Strings{"chat-1"});
+}
+
+TEST_F(ClusterStoreTest, ALargeObjectIsReadAndATooLargeOneIsNot) {
+  Sync();
+  clock_.Advance(seconds(1));
+  const auto padded = [](std::size_t bytes) {
+    std::string json = PodJson("large", "gpu-a");
+    json.insert(json.size() - 1, bytes, ' ');
+    return json;
+  };
+  ASSERT_TRUE(Pods().Upsert(padded(1 << 20)));
+  EXPECT_EQ(PodNames(), (Strings{"chat-1", "large"}));
+  EXPECT_TRUE(Pods().Upsert(PodJson("small", "gpu-a")));
+  EXPECT_FALSE(Pods().Upsert(padded(kMaxJsonBytes)));
 }
 
 TEST_F(ClusterStoreTest, ACustomResourceSaysWhatItIs) {
@@ -261,7 +280,7 @@ TEST(ClusterStore, ReadersHoldSnapshotsWhileEventsAreApplied) {
       if (held.back()->generation < last) ++torn;
       last = held.back()->generation;
       for (const auto& row : held.front()->nodes)
-        for (const auto& pod : row.value.pods) torn += *pod->node_name == row.key ? 0 : 1;
+        for (const auto& pod : row.value.pods) torn += *pod->node_name == row.key && !pod->labels->empty() ? 0 : 1;
       if (held.size() > 8) held.erase(held.begin());
     }
   };
@@ -271,7 +290,10 @@ TEST(ClusterStore, ReadersHoldSnapshotsWhileEventsAreApplied) {
     for (int i = 0; i < kEvents; ++i) (void)store.Sink("nodes")->Upsert(NodeJson("gpu-" + std::to_string(i % 5)));
   });
   for (int i = 0; i < kEvents; ++i) {
-    (void)store.Sink("pods")->Upsert(PodJson("pod-" + std::to_string(i % 40), "gpu-" + std::to_string(i % 7)));
+    // Labels of their own: the shared values are swept, too.
+    (void)store.Sink("pods")->Upsert(R"({"metadata":{"name":"pod-)" + std::to_string(i % 40) +
+                                     R"(","namespace":"ml","labels":{"event":")" + std::to_string(i) +
+                                     R"("}},"spec":{"nodeName":"gpu-)" + std::to_string(i % 7) + R"("}})");
     if (i % 3 == 0) (void)store.Sink("pods")->Delete(PodJson("pod-" + std::to_string(i % 11), ""));
   }
   nodes.join();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "wire/decode.h"
 
@@ -141,6 +142,50 @@ TEST(DecodeClusterFile, TellsEveryProblemOnALineOfItsOwn) {
     EXPECT_EQ(result.error().message, row.want) << row.name;
     EXPECT_EQ(result.error().kind, ErrorKind::kInvalidInput) << row.name;
   }
+}
+
+TEST(DecodeClusterFile, KeepsWhatMakesPods) {
+  const Result<ClusterSnapshot> cluster = DecodeClusterFile("c.yaml", R"(
+kind: Deployment
+metadata: {name: chat, namespace: ml}
+spec: {replicas: 2}
+---
+kind: DeploymentList
+items:
+- metadata: {name: listed}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: ml}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec: {minAvailable: 2}
+---
+apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: train, namespace: ml}
+spec: {entrypoint: x}
+---
+kind: HorizontalPodAutoscaler
+metadata: {name: chat, namespace: ml}
+spec: {minReplicas: 3}
+---
+kind: PodDisruptionBudget
+metadata: {name: chat}
+spec: {minAvailable: 50%}
+)",
+                                                            kNow);
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  std::vector<std::string> keys;
+  for (const auto& row : cluster->workloads) keys.push_back(row.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"Deployment.apps/default/listed", "Deployment.apps/ml/chat",
+                                            "Job.batch.volcano.sh/ml/train", "Job.batch/ml/train",
+                                            "RayJob.ray.io/ml/train"}));
+  EXPECT_EQ(cluster->workloads.Find("Deployment.apps/ml/chat")->replicas, 2);
+  EXPECT_EQ(cluster->autoscalers.Find("ml/chat")->min_replicas, 3);
+  EXPECT_EQ(cluster->budgets.Find("default/chat")->min_available, "50%");
 }
 
 TEST(DecodeClusterFile, ShowsTheFirstFiftyProblems) {

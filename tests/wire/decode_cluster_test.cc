@@ -260,6 +260,7 @@ TEST(DecodeCluster, WrongTypesAreErrorsWithTheirPointer) {
        "/items/3/status/conditions/0/type: found the number 1; expected a string"},
       {Try<DecodePodObject>, "7", "/items/3: found the number 7; expected an object"},
       {Try<DecodeNode>, "{}", no_name},
+      {Try<DecodeNode>, R"({"metadata":{"name":"a/b"}})", "/items/3/metadata: found 'a/b'; no name has a '/' in it"},
       {Try<DecodeNode>, "{" + name + R"(,"spec":{"unschedulable":"yes"}})",
        "/items/3/spec/unschedulable: found the string \"yes\"; expected true or false"},
       {Try<DecodeNode>, "{" + name + R"(,"status":{"allocatable":{"cpu":true}}})",

@@ -117,6 +117,10 @@ class ClusterStore::KindSink final : public ObjectSink {
 
  private:
   Result<JsonElement> Parse(std::string_view json) {
+    if (parser_.capacity() > kKeptBytes && json.size() <= kKeptBytes) {
+      parser_ = simdjson::dom::parser(kMaxJsonBytes);
+      allocated_ = false;
+    }
     if (!allocated_) allocated_ = parser_.allocate(kUsualBytes, kMaxJsonDepth) == simdjson::SUCCESS;
     JsonElement root;
     const simdjson::error_code code = parser_.parse(json.data(), json.size()).get(root);
@@ -164,7 +168,9 @@ class ClusterStore::KindSink final : public ObjectSink {
     store_.Happened(now);
   }
 
-  static constexpr std::size_t kUsualBytes = 64 << 10;  // the parser grows with a larger object
+  // The parser grows with a larger object, by a multiple of its size; what a rare one needed is given back.
+  static constexpr std::size_t kUsualBytes = 64 << 10;
+  static constexpr std::size_t kKeptBytes = 256 << 10;
 
   ClusterStore& store_;
   const std::string resource_;

@@ -136,7 +136,7 @@ class ClusterReader {
     if (kind.ends_with("List")) return AddItems(json, pointer, kind.substr(0, kind.size() - 4));
     for (const KindRow& row : Kinds())
       if (row.kind == kind) return AddNamed(row, json, pointer);
-    if (IsCustomWorkload(json)) return AddNamed({kind, &ClusterReader::AddWorkload, true}, json, pointer);
+    if (!kind.empty() && IsCustomWorkload(json)) return AddNamed({kind, &ClusterReader::AddWorkload, true}, json, pointer);
     Complain(pointer, "kind '" + std::string(kind.substr(0, 60)) + "' does not belong in a cluster file; " +
                           std::string(kAllowedKinds));
   }
@@ -157,13 +157,20 @@ class ClusterReader {
     name.kind.kind = row.kind;
     if (row.namespaced && name.namespace_name.empty()) name.namespace_name = "default";
     if (!row.namespaced) name.namespace_name.clear();
+    if (name.kind.api_version.empty()) name.kind.api_version = ApiVersionOf(row.kind);
     const std::string id = row.namespaced ? KeyOf(name) : name.name;
-    const auto [first, is_new] = seen_.emplace(std::pair(name.kind.kind, id), Place(document_) + Suffix(pointer));
+    const auto [first, is_new] = seen_.emplace(SeenKey(row, name), Place(document_) + Suffix(pointer));
     if (!is_new) {
       return Complain(pointer, std::string(row.kind) + " '" + id + "' is already written at " + first->second +
                                    "; remove one of the two");
     }
     (this->*row.add)(json, pointer, name);
+  }
+
+  // Kinds of different groups may share a name among what makes pods: Job of batch and of volcano.sh.
+  static std::string SeenKey(const KindRow& row, const ObjectName& name) {
+    const bool by_group = row.add == &ClusterReader::AddWorkload;
+    return WorkloadKey(by_group ? name.kind.api_version : "", name.kind.kind, name.namespace_name, name.name);
   }
 
   static std::string KeyOf(const ObjectName& name) { return name.namespace_name + '/' + name.name; }
@@ -195,7 +202,7 @@ class ClusterReader {
   }
 
   void AddWorkload(JsonElement json, const std::string& pointer, const ObjectName& name) {
-    Result<Workload> decoded = DecodeWorkload(json, pointer, {ApiVersionOf(name.kind.kind), name.kind.kind});
+    Result<Workload> decoded = DecodeWorkload(json, pointer, name.kind);
     auto* added = Checked(decoded);
     if (added == nullptr) return;
     added->namespace_name = name.namespace_name;
@@ -238,7 +245,7 @@ class ClusterReader {
   SnapshotBuilder builder_;
   TimePoint taken_at_;
   SourceSpan document_;
-  std::map<std::pair<std::string, std::string>, std::string> seen_;  // kind and name -> where
+  std::map<std::string, std::string> seen_;  // kind and name -> where
   std::string problems_;
   std::size_t problem_count_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text.h"
+
 namespace podium {
 namespace {
 
@@ -118,6 +120,9 @@ Result<Object> DecodeObject(JsonElement json, std::string_view pointer) {
   Result<ObjectMeta> meta = DecodeObjectMeta(metadata, place);
   if (!meta) return meta.error();
   if (meta->name.empty()) return NameIsMissing(pointer);
+  for (const std::string* name : {&meta->name, &meta->namespace_name})
+    if (name->find('/') != std::string::npos)
+      return Error{ErrorKind::kInvalidInput, place + ": found " + Quoted(*name) + "; no name has a '/' in it"};
   Result<Object> object = Decode(metadata, place, ReadRest);
   if (object) object->meta = std::move(*meta);
   return object;

@@ -33,9 +33,9 @@ std::string_view ToText(SelectorOp op) {
 }
 
 // Writes the objects; members that are absent or have their default are left out.
-class ObjectWriterJson {
+class ListWriter {
  public:
-  explicit ObjectWriterJson(std::string& out) : out_(out), json_(out) {}
+  explicit ListWriter(std::string& out) : out_(out), json_(out) {}
 
   void WriteList(const ClusterSnapshot& snapshot) {
     json_.BeginObject();
@@ -284,7 +284,8 @@ class ObjectWriterJson {
   }
   void WorkloadSpecMembers(const Workload& workload) {
     if (workload.replicas) Number("replicas", *workload.replicas);
-    if (workload.kind == "ReplicationController" && workload.selector)
+    const bool labels_only = workload.kind == "ReplicationController" && workload.api_version == "v1";
+    if (labels_only && workload.selector)
       Map("selector", workload.selector->match_labels);
     else
       Selector(workload.selector);
@@ -375,7 +376,7 @@ class ObjectWriterJson {
 std::string EncodeSnapshot(const ClusterSnapshot& snapshot, const SnapshotFileOptions& options) {
   if (options.redact) return EncodeSnapshot(RedactSnapshot(snapshot));
   std::string out;
-  ObjectWriterJson(out).WriteList(snapshot);
+  ListWriter(out).WriteList(snapshot);
   return out;
 }
 
