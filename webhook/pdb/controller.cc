@@ -92,6 +92,7 @@ BudgetTurn BudgetController::Turn() {
     ++counters_.internal_errors;
   }
   last_round_ = ports_.clock.Now();
+  more_ = false;
   Complain("the budget loop", Error{ErrorKind::kInternal, problem});
   return BudgetTurn::kNothingNew;
 }
