@@ -18,6 +18,7 @@
 namespace podium {
 namespace {
 
+using builders::Scales;
 using builders::UserBudget;
 using std::chrono::seconds;
 using testing::ElementsAre;
@@ -98,6 +99,18 @@ TEST(BudgetController, WritesNothingWhenNothingChanges) {
   EXPECT_EQ(desk.TurnAfter(seconds(30)), BudgetTurn::kRound);
   EXPECT_EQ(desk.cluster.budget_writes(), 1U);
   EXPECT_THAT(desk.cluster.written(), SizeIs(2)) << "the budget and its event";
+}
+
+TEST(BudgetController, ASnapshotThatDiffersInPodsOnlyStartsNoRound) {
+  Desk desk({Named("web")});
+  desk.controller->Turn();
+  EXPECT_EQ(desk.TurnAfter(seconds(5)), BudgetTurn::kRound) << "its own write";
+  ++desk.cluster.state().generation;
+  desk.cluster.state().waiting.push_back(std::make_shared<const Pod>());
+  desk.cluster.Publish();
+  EXPECT_EQ(desk.TurnAfter(seconds(6)), BudgetTurn::kNothingNew);
+  desk.cluster.Put(Scales("Deployment", "web", 1));
+  EXPECT_EQ(desk.TurnAfter(seconds(0)), BudgetTurn::kRound);
 }
 
 TEST(BudgetController, ASnapshotThatLagsIsNotAnsweredWithTheSameWrite) {

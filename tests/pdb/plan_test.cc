@@ -165,7 +165,8 @@ TEST(PlanBudgets, AnAutoscalersMinimumCountsWhenItIsLower) {
 TEST(PlanBudgets, ARolloutBelowTheBudgetIsNoted) {
   const std::string budget = "create minAvailable 9: workload type 'interactive' asks for minAvailable 9";
   const Policy policy = WithBudget(AtLeast("9"));
-  EXPECT_EQ(PlanOfOne(Chat().Replicas(10).Rollout("10%").Build(), policy), budget);
+  EXPECT_EQ(PlanOfOne(Chat().Replicas(10).Rollout("0").Build(), policy), budget);
+  EXPECT_EQ(PlanOfOne(Chat().Replicas(10).Rollout("19%").Build(), policy), budget) << "rounds down to 1";
   EXPECT_EQ(PlanOfOne(Chat().Replicas(10).Rollout("25%").Build(), policy),
             budget +
                 "; a rollout may take 2 down at once and go below the 9 it keeps: evictions then wait for the "

@@ -92,6 +92,7 @@ BudgetTurn BudgetController::Turn() {
     ++counters_.internal_errors;
   }
   last_round_ = ports_.clock.Now();
+  more_ = false;
   Complain("the budget loop", Error{ErrorKind::kInternal, problem});
   return BudgetTurn::kNothingNew;
 }
@@ -109,17 +110,24 @@ BudgetTurn BudgetController::TurnOrThrow() {
   if (trust != Trust::kFresh) return trust == Trust::kStale ? BudgetTurn::kStale : BudgetTurn::kNotSynced;
   if (!IsDue(*snapshot, policy.get(), now)) return BudgetTurn::kNothingNew;
   last_policy_ = policy;
-  last_generation_ = snapshot->generation;
+  basis_ = {snapshot->classes, snapshot->namespaces, snapshot->budgets, snapshot->workloads, snapshot->autoscalers};
   last_round_ = now;
   Round(*snapshot, *policy, now);
   return BudgetTurn::kRound;
 }
 
+// Most snapshots differ in pods only; those share the rows of all that counts here.
+bool BudgetController::HasChanged(const ClusterSnapshot& snapshot) const {
+  const auto same = [](const auto& a, const auto& b) { return &a.rows() == &b.rows(); };
+  return !same(snapshot.classes, basis_.classes) || !same(snapshot.namespaces, basis_.namespaces) ||
+         !same(snapshot.budgets, basis_.budgets) || !same(snapshot.workloads, basis_.workloads) ||
+         !same(snapshot.autoscalers, basis_.autoscalers);
+}
+
 bool BudgetController::IsDue(const ClusterSnapshot& snapshot, const Policy* policy, TimePoint now) const {
   if (more_ || policy != last_policy_.get() || now < last_round_) return true;
   const auto since = now - last_round_;
-  return since >= options_.at_least_every ||
-         (snapshot.generation != last_generation_ && since >= options_.at_most_every);
+  return since >= options_.at_least_every || (since >= options_.at_most_every && HasChanged(snapshot));
 }
 
 void BudgetController::Round(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now) {

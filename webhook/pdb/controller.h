@@ -85,7 +85,17 @@ class BudgetController {
  private:
   enum class Outcome { kDone, kNotLeader, kAway };
 
+  // What a plan depends on of a snapshot. Copies share their rows.
+  struct Basis {
+    Table<PriorityClass> classes;
+    Table<Namespace> namespaces;
+    Table<Pdb> budgets;
+    Table<Workload> workloads;
+    Table<Autoscaler> autoscalers;
+  };
+
   BudgetTurn TurnOrThrow();
+  [[nodiscard]] bool HasChanged(const ClusterSnapshot& snapshot) const;
   [[nodiscard]] bool IsDue(const ClusterSnapshot& snapshot, const Policy* policy, TimePoint now) const;
   void Round(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now);
   Outcome CarryOut(const BudgetPlan& plan, const BudgetAction& action);
@@ -101,7 +111,7 @@ class BudgetController {
 
   // Of the thread.
   ActState state_;
-  std::uint64_t last_generation_ = 0;
+  Basis basis_;
   std::shared_ptr<const Policy> last_policy_;
   TimePoint last_round_{};
   bool more_ = false;

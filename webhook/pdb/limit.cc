@@ -39,7 +39,7 @@ std::optional<std::int64_t> DesiredHealthy(const BudgetTemplate& budget, std::in
 std::optional<std::int64_t> RolloutTakes(std::string_view max_unavailable, std::int64_t replicas) {
   const std::optional<std::int64_t> down = ScaledLimit(max_unavailable, replicas, Rounding::kDown);
   if (!down) return {};
-  return std::clamp<std::int64_t>(*down, std::min<std::int64_t>(1, replicas), replicas);
+  return std::min(*down, replicas);
 }
 
 }  // namespace podium

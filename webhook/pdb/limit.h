@@ -18,9 +18,10 @@ std::optional<std::int64_t> ScaledLimit(std::string_view limit, std::int64_t rep
 // How many of `replicas` pods must stay healthy. Nothing: the template has no readable limit.
 std::optional<std::int64_t> DesiredHealthy(const BudgetTemplate& budget, std::int64_t replicas);
 
-// How many pods a rollout of this kind may take down at once; both Deployments and StatefulSets round down and take one
-// at least (pkg/controller/deployment/util: ResolveFenceposts; pkg/controller/statefulset:
-// getStatefulSetMaxUnavailable).
+// How many pods a rollout may take down at once. Deployments and StatefulSets both round down
+// (pkg/controller/deployment/util/deployment_util.go: ResolveFenceposts; pkg/controller/statefulset:
+// getStatefulSetMaxUnavailable). That both may still take one where this says 0 does not matter to a budget that leaves
+// room for one eviction.
 std::optional<std::int64_t> RolloutTakes(std::string_view max_unavailable, std::int64_t replicas);
 
 }  // namespace podium

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/snapshot_builder.h"
 #include "pdb/render.h"
 #include "pdb/selector_index.h"
 #include "pdb/wish.h"

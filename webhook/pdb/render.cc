@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/digest.h"
+#include "core/snapshot_builder.h"
 #include "core/text.h"
 #include "pdb/wish.h"
 #include "wire/json.h"

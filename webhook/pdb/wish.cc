@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/snapshot_builder.h"
 #include "pdb/limit.h"
 
 namespace podium {
@@ -172,11 +173,6 @@ void Adapt(Wish& wish, const Workload& workload, const WorkloadType& type, const
 }
 
 }  // namespace
-
-std::string_view GroupOf(std::string_view api_version) {
-  const std::size_t slash = api_version.find('/');
-  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
-}
 
 Surroundings::Surroundings(const ClusterSnapshot& snapshot) {
   for (const auto& row : snapshot.workloads) workloads_.emplace(KeyOf(row.value), &row.value);

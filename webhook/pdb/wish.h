@@ -55,7 +55,4 @@ struct WishInput {
 
 Wish WishOf(const Workload& workload, const WishInput& input);
 
-// "apps/v1" -> "apps"; "v1" -> "".
-std::string_view GroupOf(std::string_view api_version);
-
 }  // namespace podium
