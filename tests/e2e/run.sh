@@ -75,6 +75,7 @@ main() {
   check_audit
   check_story
   check_outage
+  check_live
   [ "$checks_failed" = 0 ] || show_logs
   report
 }

@@ -62,6 +62,12 @@ std::string DistinctValues(const std::vector<TemplateDecision>& templates, Get g
   return joined;
 }
 
+// The API server asks again within one request when the stored object changed meanwhile, and keeps the first value.
+bool DependsOnRequestOnly(SkipReason skipped) {
+  return skipped == SkipReason::kNotOurs || skipped == SkipReason::kSubresource ||
+         skipped == SkipReason::kProtectedNamespace || skipped == SkipReason::kMirrorPod;
+}
+
 // Stored as "<webhook name>/<key>", so a key has no slash. A second call (reinvocation) with another value would be
 // refused and lost: nothing in here depends on time, uid or anything but the decision.
 void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
@@ -81,7 +87,7 @@ void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
   write("workload-type", DistinctValues(decision.templates, workload_type));
   write("priority-class", DistinctValues(decision.templates, class_name));
   write("policy-revision", decision.policy_revision);
-  if (decision.skipped != SkipReason::kNone) write("skipped", ToString(decision.skipped));
+  if (DependsOnRequestOnly(decision.skipped)) write("skipped", ToString(decision.skipped));
   json.EndObject();
 }
 

@@ -11,6 +11,7 @@
 #include "cli/inputs.h"
 #include "cli/table.h"
 #include "cli/watched.h"
+#include "core/snapshot_builder.h"
 #include "core/text.h"
 #include "pdb/plan.h"
 #include "wire/json.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string namespace_name;
   std::string own_namespace = "podium-system";
   std::string form = "text";
+  bool all = false;
   ClusterOptions cluster;
 };
 
@@ -85,6 +87,16 @@ std::string PlanJson(const std::vector<BudgetRow>& rows) {
   return (pretty ? *pretty : text) + "\n";
 }
 
+// A ReplicaSet of a Deployment and its like: the owner's row says it all.
+bool IsCarriedByItsOwner(const BudgetRow& row, const ClusterSnapshot& snapshot) {
+  const WorkloadId& id = row.workload;
+  const Workload* workload =
+      snapshot.workloads.Find(WorkloadKey(id.api_version, id.kind, id.namespace_name, id.name));
+  return row.step == BudgetStep::kNone && !row.problem && workload != nullptr &&
+         std::any_of(workload->owners.begin(), workload->owners.end(),
+                     [](const OwnerReference& owner) { return owner.controller; });
+}
+
 int Run(const Options& options, Io& io) {
   const PolicyInput policy = ReadPolicy(options.policy, io.now);
   if (!policy.policy) {
@@ -100,6 +112,7 @@ int Run(const Options& options, Io& io) {
       PlanBudgets(**snapshot, *policy.policy, io.now, {.own_namespace = options.own_namespace}).rows;
   if (!options.namespace_name.empty())
     std::erase_if(rows, [&](const BudgetRow& row) { return row.workload.namespace_name != options.namespace_name; });
+  if (!options.all) std::erase_if(rows, [&](const BudgetRow& row) { return IsCarriedByItsOwner(row, **snapshot); });
   io.out << (options.form == "json" ? PlanJson(rows) : PlanTable(rows));
   const bool problems = std::any_of(rows.begin(), rows.end(), [](const BudgetRow& row) { return row.problem; });
   return problems ? kExitRefused : kExitOk;
@@ -112,6 +125,7 @@ Action SetUpPdb(CLI::App& app) {
   app.add_option("ACTION", options->action, "plan")->required()->check(CLI::IsMember({"plan"}));
   app.add_option("--policy", options->policy, "Policy file or folder (default: the shipped policy)");
   app.add_option("-n,--namespace", options->namespace_name, "Only workloads of this namespace");
+  app.add_flag("--all", options->all, "Also workloads that get none because another one owns them");
   app.add_option("--own-namespace", options->own_namespace, "Podium's own namespace: never touched")
       ->capture_default_str();
   app.add_option("-o,--output", options->form, "text or json")->check(CLI::IsMember({"text", "json"}));

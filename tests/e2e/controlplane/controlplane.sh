@@ -54,9 +54,11 @@ start_etcd() { # binaries dir
     --initial-advertise-peer-urls "$peer" --initial-cluster "default=$peer"
 }
 
+apiserver_port="" # kept: clients find it again after a restart
+
 start_apiserver() { # binaries dir
   local pki=$2/pki
-  pick_port; apiserver_port=$free_port
+  if [ -z "$apiserver_port" ]; then pick_port; apiserver_port=$free_port; fi
   # Without the ServiceAccount step a pod needs no token of a service account, which no fake kubelet would mount.
   start_process kube-apiserver "$2/kube-apiserver.log" "$1/kube-apiserver" --etcd-servers="$etcd_url" \
     --secure-port="$apiserver_port" --bind-address=127.0.0.1 --advertise-address=127.0.0.1 --endpoint-reconciler-type=none \
@@ -93,6 +95,12 @@ start_kwok() { # binaries dir
   # HOME: kwok merges the caller's own ~/.kwok/kwok.yaml if there is one.
   start_process kwok "$2/kwok.log" env HOME="$2" "$1/kwok" --kubeconfig="$2/kubeconfig" --manage-all-nodes \
     --node-lease-duration-seconds=40 --config="$controlplane_here/kwok-stages.yaml"
+}
+
+restart_apiserver() { # binaries dir
+  stop_process kube-apiserver
+  start_apiserver "$1" "$2"
+  wait_until_ready kube-apiserver "$2/kube-apiserver.log" 60 answers_ok "$apiserver_port" /readyz
 }
 
 answers_ok() { # port path

@@ -8,7 +8,9 @@ check_chart() {
   check "the ConfigMap holds the shipped policy, word for word" configmap_holds_the_policy
   check "another policy makes other classes" chart_takes_another_policy
   check "a value that does not exist is refused" unknown_value_is_refused
-  check "an upgrade changes nothing and breaks nothing" upgrade_is_calm
+  check "an upgrade changes nothing and breaks nothing; the certificate stays" upgrade_is_calm
+  check "the API server accepts the whole chart" whole_chart_is_accepted
+  check "an own certificate needs its CA" own_certificate_needs_a_ca
 }
 
 chart_lints() { h lint --strict "$root/charts/podium"; }
@@ -40,6 +42,28 @@ unknown_value_is_refused() {
 }
 
 upgrade_is_calm() {
-  h upgrade podium "$root/charts/podium" --namespace podium-system
+  local before
+  before=$(field podium-system secret/podium-tls '.data')
+  h upgrade podium "$root/charts/podium" --namespace podium-system --reuse-values
   classes_are_the_ladder
+  expect_equal "certificate after the upgrade" "$before" "$(field podium-system secret/podium-tls '.data')"
+}
+
+# As by default: a Deployment, its Service, both webhooks. The API server takes every object, and no fewer.
+whole_chart_is_accepted() {
+  h template whole "$root/charts/podium" --namespace whole >"$work/whole-chart.yaml"
+  k create namespace whole
+  k create --dry-run=server -f "$work/whole-chart.yaml" -o json 2>"$work/whole-errors" | jq -r .kind | sort | uniq -c >"$work/whole-kinds" || true
+  # The four classes are there already: the release `podium` made them.
+  expect_equal "what the API server refused" 4 "$(grep -ci 'priorityclass' "$work/whole-errors")"
+  expect_equal "all it refused" 4 "$(grep -c . "$work/whole-errors")"
+  expect_equal kinds "ClusterRole ClusterRoleBinding ConfigMap Deployment MutatingWebhookConfiguration PodDisruptionBudget Role RoleBinding Secret Service ServiceAccount ValidatingWebhookConfiguration" \
+    "$(awk '{print $2}' "$work/whole-kinds" | tr '\n' ' ' | sed 's/ $//')"
+  k delete namespace whole --wait=false
+}
+
+own_certificate_needs_a_ca() {
+  expect_refused "certificate.caBundle is empty" -- h template other "$root/charts/podium" --set certificate.existingSecret=mine
+  h template other "$root/charts/podium" --set certificate.existingSecret=mine --set certificate.caBundle=- >"$work/own-certificate.yaml"
+  expect_lacks "$(cat "$work/own-certificate.yaml")" caBundle "kind: Secret"
 }
