@@ -189,6 +189,7 @@ TEST(DecodeWorkload, ReadsEachKindAsItsApiDefinesIt) {
       {"argoproj.io/v1alpha1", "Rollout", selector + R"("replicas":4,)", kFour, app, {}},
       {"serving.example.com/v1", "Model", R"("selector":{"app":"x"},)", {}, {}, {}},
       {"example.com/v1", "Deployment", selector, {}, app, {}},
+      {"apps/v1", "ReplicationController", selector, {}, app, {}},
   };
   for (const Row& row : rows) {
     const Json json(R"({"apiVersion":")" + row.api_version + R"(","kind":")" + row.kind +

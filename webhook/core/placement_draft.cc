@@ -8,7 +8,7 @@
 namespace podium {
 
 std::size_t PlacementDraft::NameHash::operator()(const PodName& name) const {
-  constexpr std::hash<std::string_view> hash;
+  const std::hash<std::string_view> hash{};
   return hash(name.name) * 31 + hash(name.namespace_name);
 }
 

@@ -136,7 +136,8 @@ class ClusterReader {
     if (kind.ends_with("List")) return AddItems(json, pointer, kind.substr(0, kind.size() - 4));
     for (const KindRow& row : Kinds())
       if (row.kind == kind) return AddNamed(row, json, pointer);
-    if (!kind.empty() && IsCustomWorkload(json)) return AddNamed({kind, &ClusterReader::AddWorkload, true}, json, pointer);
+    if (!kind.empty() && IsCustomWorkload(json))
+      return AddNamed({kind, &ClusterReader::AddWorkload, true}, json, pointer);
     Complain(pointer, "kind '" + std::string(kind.substr(0, 60)) + "' does not belong in a cluster file; " +
                           std::string(kAllowedKinds));
   }

@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/snapshot_builder.h"
 #include "wire/object_reader.h"
 
 namespace podium {
@@ -11,6 +12,7 @@ enum class Selector { kNone, kLabelSelector, kLabels };
 
 // What differs between the kinds that make pods.
 struct WorkloadRow {
+  std::string_view group;
   std::string_view kind;
   Selector selector;
   bool scales;                // spec.replicas, 1 when it is absent
@@ -18,23 +20,21 @@ struct WorkloadRow {
 };
 
 constexpr std::array<WorkloadRow, 7> kWorkloads = {{
-    {"Deployment", Selector::kLabelSelector, true, "strategy"},
-    {"StatefulSet", Selector::kLabelSelector, true, "updateStrategy"},
-    {"ReplicaSet", Selector::kLabelSelector, true, ""},
-    {"ReplicationController", Selector::kLabels, true, ""},
-    {"DaemonSet", Selector::kLabelSelector, false, ""},
-    {"Job", Selector::kLabelSelector, false, ""},
-    {"CronJob", Selector::kNone, false, ""},
+    {"apps", "Deployment", Selector::kLabelSelector, true, "strategy"},
+    {"apps", "StatefulSet", Selector::kLabelSelector, true, "updateStrategy"},
+    {"apps", "ReplicaSet", Selector::kLabelSelector, true, ""},
+    {"", "ReplicationController", Selector::kLabels, true, ""},
+    {"apps", "DaemonSet", Selector::kLabelSelector, false, ""},
+    {"batch", "Job", Selector::kLabelSelector, false, ""},
+    {"batch", "CronJob", Selector::kNone, false, ""},
 }};
 
 // For everything else: as a custom resource with a scale usually is made.
-constexpr WorkloadRow kCustom = {"", Selector::kLabelSelector, false, ""};
+constexpr WorkloadRow kCustom = {"", "", Selector::kLabelSelector, false, ""};
 
 const WorkloadRow& RowOf(const ObjectKind& kind) {
-  const bool built_in =
-      kind.api_version == "v1" || kind.api_version.starts_with("apps/") || kind.api_version.starts_with("batch/");
   for (const WorkloadRow& row : kWorkloads)
-    if (built_in && row.kind == kind.kind) return row;
+    if (row.kind == kind.kind && row.group == GroupOf(kind.api_version)) return row;
   return kCustom;
 }
 

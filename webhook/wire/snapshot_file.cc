@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/snapshot_builder.h"
 #include "wire/json.h"
 
 namespace podium {
@@ -284,7 +285,7 @@ class ListWriter {
   }
   void WorkloadSpecMembers(const Workload& workload) {
     if (workload.replicas) Number("replicas", *workload.replicas);
-    const bool labels_only = workload.kind == "ReplicationController" && workload.api_version == "v1";
+    const bool labels_only = workload.kind == "ReplicationController" && GroupOf(workload.api_version).empty();
     if (labels_only && workload.selector)
       Map("selector", workload.selector->match_labels);
     else
