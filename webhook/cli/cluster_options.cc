@@ -14,13 +14,19 @@ constexpr std::chrono::seconds kFirstSync{60};  // of a big cluster over a slow 
 
 }  // namespace
 
+// CLI11's own excludes() prints the names in the order of their addresses: another help text in each run.
 void AddClusterOptions(CLI::App& app, ClusterOptions& options) {
-  auto* file = app.add_option("--cluster,--snapshot", options.file, "Cluster file, or 'sample'");
-  auto* kubeconfig = app.add_option("--kubeconfig", options.kubeconfig, "The cluster of this kubeconfig");
-  auto* context = app.add_option("--context", options.context, "Another context of the kubeconfig");
-  auto* in_cluster = app.add_flag("--in-cluster", options.in_cluster, "The cluster this pod runs in");
-  for (auto* live : {kubeconfig, context, in_cluster}) file->excludes(live);
-  in_cluster->excludes(kubeconfig)->excludes(context);
+  app.add_option("--cluster,--snapshot", options.file, "The cluster in this file, or 'sample'");
+  app.add_option("--kubeconfig", options.kubeconfig, "The live cluster of this kubeconfig");
+  app.add_option("--context", options.context, "Another context of the kubeconfig");
+  app.add_flag("--in-cluster", options.in_cluster, "The live cluster this pod runs in");
+  app.parse_complete_callback([&options] {
+    const bool outside = !options.kubeconfig.empty() || !options.context.empty();
+    const int given =
+        static_cast<int>(!options.file.empty()) + static_cast<int>(outside) + static_cast<int>(options.in_cluster);
+    if (given > 1)
+      throw CLI::ValidationError("--cluster FILE, --kubeconfig or --context, and --in-cluster exclude each other");
+  });
 }
 
 Result<ClusterAccess> AccessOf(const ClusterOptions& options) {

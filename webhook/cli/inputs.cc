@@ -25,9 +25,6 @@ Error CannotRead(const std::string& path, const std::error_code& why) {
   return FileError(why.value()).WithContext(path + ": cannot read");
 }
 
-// As large as DecodeClusterFile takes it.
-constexpr std::size_t kMostClusterBytes = 16 << 20;
-
 Error TooLarge(const std::string& name, std::size_t most_bytes) {
   return {ErrorKind::kInvalidInput,
           name + ": it has more than " + std::to_string(most_bytes) + " bytes, the most that is read; split it"};
@@ -143,9 +140,11 @@ PolicyInput ReadPolicy(const std::string& path, TimePoint now) {
 Result<std::shared_ptr<const ClusterSnapshot>> ReadCluster(const std::string& name, TimePoint now) {
   if (name.empty()) return std::shared_ptr<const ClusterSnapshot>();
   const bool sample = name == "sample";
-  Result<std::string> text = sample ? std::string(kEmbeddedCluster) : ReadTextFile(name, kMostClusterBytes);
+  Result<std::string> text = sample ? std::string(kEmbeddedCluster) : ReadTextFile(name, kMaxSnapshotFileBytes);
   if (!text) return text.error();
-  Result<ClusterSnapshot> snapshot = DecodeClusterFile(sample ? "(sample cluster)" : name, *text, now);
+  // What `podium snapshot` writes of a big cluster is long, and JSON; a person's YAML is neither.
+  const std::size_t limit = text->starts_with('{') ? kMaxSnapshotFileBytes : kMaxClusterFileBytes;
+  Result<ClusterSnapshot> snapshot = DecodeClusterFile(sample ? "(sample cluster)" : name, *text, now, limit);
   if (!snapshot) return snapshot.error();
   return std::shared_ptr<const ClusterSnapshot>(std::make_shared<ClusterSnapshot>(*std::move(snapshot)));
 }

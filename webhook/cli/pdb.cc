@@ -90,8 +90,7 @@ std::string PlanJson(const std::vector<BudgetRow>& rows) {
 // A ReplicaSet of a Deployment and its like: the owner's row says it all.
 bool IsCarriedByItsOwner(const BudgetRow& row, const ClusterSnapshot& snapshot) {
   const WorkloadId& id = row.workload;
-  const Workload* workload =
-      snapshot.workloads.Find(WorkloadKey(id.api_version, id.kind, id.namespace_name, id.name));
+  const Workload* workload = snapshot.workloads.Find(WorkloadKey(id.api_version, id.kind, id.namespace_name, id.name));
   return row.step == BudgetStep::kNone && !row.problem && workload != nullptr &&
          std::any_of(workload->owners.begin(), workload->owners.end(),
                      [](const OwnerReference& owner) { return owner.controller; });

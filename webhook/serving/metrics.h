@@ -153,8 +153,8 @@ struct MetricSources {
   const Cell<TlsMaterial>* tls = nullptr;
   const Clock* clock = nullptr;
   const FileAuditSink* audit = nullptr;
-  std::function<ClusterFigures()> cluster;  // empty: no live cluster
-  std::string version;                      // of the build: "0.1.0"
+  std::function<ClusterFigures()> cluster = {};  // empty: no live cluster
+  std::string version;                           // of the build: "0.1.0"
 };
 
 struct MetricDescription {
