@@ -58,7 +58,8 @@ std::string Get(const FakeRequest& request, const std::string& name) {
 }
 
 FakeApiServer::On KindOf(const FakeRequest& request) {
-  if (request.method != "GET" || request.path != "/api/v1/pods") return FakeApiServer::On::kOther;
+  const bool is_resource = request.path == "/api/v1/pods" || request.path.ends_with("/priorityclasses");
+  if (request.method != "GET" || !is_resource) return FakeApiServer::On::kOther;
   if (Get(request, "watch") == "true") return FakeApiServer::On::kWatch;
   return Get(request, "continue").empty() ? FakeApiServer::On::kList : FakeApiServer::On::kPage;
 }

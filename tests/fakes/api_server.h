@@ -1,5 +1,6 @@
-// An API server with one resource, on loopback and with real TLS: LIST with pages, WATCH with bookmarks, and whatever
-// fault a test wants next. It keeps objects, so that a test can ask whether the other side has the same.
+// An API server with one resource (pods, or whatever a test has it answer for priorityclasses), on loopback and with
+// real TLS: LIST with pages, WATCH with bookmarks, and whatever fault a test wants next. It keeps objects, so that a
+// test can ask whether the other side has the same.
 #pragma once
 
 #include <openssl/ssl.h>

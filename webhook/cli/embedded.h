@@ -5,7 +5,9 @@
 
 namespace podium {
 
+// NOLINTBEGIN(readability-identifier-naming): constants that are defined elsewhere
 extern const std::string_view kEmbeddedPolicy;   // policies/default.yaml
 extern const std::string_view kEmbeddedCluster;  // policies/samples/cluster.yaml
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace podium

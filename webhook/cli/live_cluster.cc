@@ -29,6 +29,7 @@ std::vector<WatchRow> WatchesFor(const LiveOptions& options) {
 
 std::vector<std::string> Messages(const std::vector<ClassDrift>& drifts) {
   std::vector<std::string> messages;
+  messages.reserve(drifts.size());
   for (const ClassDrift& drift : drifts) messages.push_back(drift.message);
   return messages;
 }

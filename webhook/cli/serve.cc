@@ -210,7 +210,7 @@ class Server {
         tls_(prepared_.tls) {}
 
   Status Start() {
-    if (const Status connected = ConnectCluster(); !connected) return connected;
+    if (Status connected = ConnectCluster(); !connected) return connected;
     std::vector<Listener> listeners;
     listeners.push_back(Webhook());
     listeners.push_back(Operations());

@@ -29,6 +29,7 @@ constexpr const char* kFooter =
 int Run(const Options& options, Io& io) {
   std::vector<std::string_view> resources;
   const std::vector<WatchRow> all = AllWatches();
+  resources.reserve(all.size());
   for (const WatchRow& row : all) resources.push_back(row.resource);
   const auto snapshot = LookAtCluster(options.cluster, resources, io.now);
   if (!snapshot) {

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kLookEvery{20};  // while somebody waits for
 
 std::vector<WatchedResource> ResourcesOf(const std::vector<WatchRow>& watches) {
   std::vector<WatchedResource> resources;
+  resources.reserve(watches.size());
   for (const WatchRow& row : watches) resources.push_back({row.resource, row.need});
   return resources;
 }

@@ -58,6 +58,7 @@ inline void Count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, st
 void LogFailure(std::string_view where, const char* what);
 
 // One thread's loop and the connections that live on it. Everything but the counters and `io` belongs to that thread.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the order is that of destruction, and there are few of them
 struct Reactor {
   Reactor(const std::atomic<bool>& drain, std::chrono::milliseconds period, const Journal& of_engine)
       : draining(drain), sweep_period(period), journal(of_engine) {}
