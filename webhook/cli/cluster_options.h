@@ -35,7 +35,7 @@ void AddClusterOptions(CLI::App& app, ClusterOptions& options);
 Result<ClusterAccess> AccessOf(const ClusterOptions& options);
 
 // One look, for commands that end: the file, or a list of `resources` (as in ClusterSnapshot::sources) of the live
-// cluster, which takes at most `at_most`.
+// cluster, which takes at most a minute.
 Result<std::shared_ptr<const ClusterSnapshot>> LookAtCluster(const ClusterOptions& options,
                                                              const std::vector<std::string_view>& resources,
                                                              TimePoint now);

@@ -1,5 +1,6 @@
 #include "cli/live_cluster.h"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -23,7 +24,12 @@ constexpr std::chrono::milliseconds kLeaseCallTime{3'000};
 
 std::vector<WatchRow> WatchesFor(const LiveOptions& options) {
   std::vector<WatchRow> watches = AllWatches();
-  watches.insert(watches.end(), options.custom_workloads.begin(), options.custom_workloads.end());
+  // A resource that is named twice is watched once: its sink belongs to one thread.
+  for (const WatchRow& row : options.custom_workloads) {
+    const bool is_watched = std::any_of(watches.begin(), watches.end(),
+                                        [&row](const WatchRow& each) { return each.resource == row.resource; });
+    if (!is_watched) watches.push_back(row);
+  }
   return watches;
 }
 

@@ -231,8 +231,8 @@ class Server {
     if (WaitForEnd(signals, prepared_.drain)) log_.Write(LogLevel::kInfo, "second signal: the drain is cut short");
     engine_->Stop(kStopDeadline);
     state_.engine = nullptr;
+    prepared_.audit.reset();  // writes what is queued; before what may wait for an API server
     if (live_) live_->Stop();
-    prepared_.audit.reset();  // writes what is queued
     log_.Write(LogLevel::kInfo, "stopped");
   }
 

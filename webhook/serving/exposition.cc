@@ -144,10 +144,13 @@ void ReadSources(const Scrape& to, const Write& write) {
 }
 
 void ReadSourceAge(const Scrape& to) {
-  if (to.sources.clock == nullptr) return;
+  const auto snapshot = to.sources.snapshots == nullptr ? nullptr : to.sources.snapshots->Current();
+  if (!snapshot || to.sources.clock == nullptr) return;
   const TimePoint now = to.sources.clock->Now();
-  ReadSources(
-      to, [&](const SourceState& source) { return std::chrono::duration<double>(now - source.last_event).count(); });
+  for (const auto& [resource, source] : snapshot->sources) {
+    if (!source.synced) continue;  // never heard of: it would look 50 years old
+    to.Value(std::chrono::duration<double>(now - source.last_event).count(), {{"resource", resource}});
+  }
 }
 
 void ReadSourceObjects(const Scrape& to) {
