@@ -27,7 +27,8 @@ using testing::IsEmpty;
 
 std::string ClassJson(const std::string& name, int value) {
   return R"({"kind":"PriorityClass","apiVersion":"scheduling.k8s.io/v1","metadata":{"name":")" + name +
-         R"(","resourceVersion":"9"},"value":)" + std::to_string(value) + "}";
+         R"(","resourceVersion":"9"},"globalDefault":)" + (name == "cluster-default" ? "true" : "false") +
+         R"(,"value":)" + std::to_string(value) + "}";
 }
 
 std::string Event(const std::string& type, const std::string& object) {
@@ -55,9 +56,12 @@ class ClusterCacheTest : public testing::Test {
   }
 
   // Bounded: what the watch brings is there a moment later, a publication up to 200 ms after that.
-  static bool Eventually(const std::function<bool()>& is_so) {
+  bool Eventually(const std::function<bool()>& is_so) {
     const auto until = std::chrono::steady_clock::now() + seconds(10);
-    while (!is_so() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(5));
+    while (!is_so() && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(milliseconds(5));
+      clock_.Advance(milliseconds(20));  // the store waits 200 ms between publications
+    }
     return is_so();
   }
 
