@@ -20,6 +20,8 @@ void AddClusterOptions(CLI::App& app, ClusterOptions& options) {
   app.add_option("--kubeconfig", options.kubeconfig, "The live cluster of this kubeconfig");
   app.add_option("--context", options.context, "Another context of the kubeconfig");
   app.add_flag("--in-cluster", options.in_cluster, "The live cluster this pod runs in");
+  app.add_option("--custom-workload", options.custom_workloads,
+                 "A custom resource with a scale that gets budgets too: rollouts.v1alpha1.argoproj.io");
   app.parse_complete_callback([&options] {
     const bool outside = !options.kubeconfig.empty() || !options.context.empty();
     const int given =
@@ -49,7 +51,9 @@ Result<std::shared_ptr<const ClusterSnapshot>> LookAtCluster(const ClusterOption
   if (!access) return access.error();
   const Result<std::unique_ptr<ApiClient>> api = ConnectApi(*access);
   if (!api) return api.error().WithContext(access->origin);
-  auto snapshot = TakeSnapshot(**api, SystemClock::Instance(), WatchesOf(resources), kFirstSync);
+  Result<std::vector<WatchRow>> watches = WatchesWith(WatchesOf(resources), options.custom_workloads);
+  if (!watches) return watches.error();
+  auto snapshot = TakeSnapshot(**api, SystemClock::Instance(), *watches, kFirstSync);
   if (!snapshot) return snapshot.error().WithContext(access->origin);
   return snapshot;
 }

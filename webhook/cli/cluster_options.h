@@ -22,6 +22,7 @@ struct ClusterOptions {
   std::string kubeconfig;
   std::string context;
   bool in_cluster = false;
+  std::vector<std::string> custom_workloads;  // of a live cluster, as CustomWatch reads them
 
   [[nodiscard]] bool IsLive() const { return in_cluster || !kubeconfig.empty() || !context.empty(); }
   // For reports: the file, "live", or empty for no cluster.

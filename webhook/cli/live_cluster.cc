@@ -21,17 +21,8 @@ namespace {
 constexpr const char* kLeaseName = "podium-budgets";
 // A renewal that hangs longer is leadership lost (kube/lease.h).
 constexpr std::chrono::milliseconds kLeaseCallTime{3'000};
-
-std::vector<WatchRow> WatchesFor(const LiveOptions& options) {
-  std::vector<WatchRow> watches = AllWatches();
-  // A resource that is named twice is watched once: its sink belongs to one thread.
-  for (const WatchRow& row : options.custom_workloads) {
-    const bool is_watched = std::any_of(watches.begin(), watches.end(),
-                                        [&row](const WatchRow& each) { return each.resource == row.resource; });
-    if (!is_watched) watches.push_back(row);
-  }
-  return watches;
-}
+// A write that is under way when the lease ends, or the process, must not last.
+constexpr std::chrono::milliseconds kWriteTime{5'000};
 
 std::vector<std::string> Messages(const std::vector<ClassDrift>& drifts) {
   std::vector<std::string> messages;
@@ -95,7 +86,7 @@ std::string Describe(const ClusterSnapshot& snapshot) {
 struct LiveCluster::Impl {
   Impl(std::unique_ptr<ApiClient> client, const LiveOptions& options, const Cell<Policy>& the_policy, Log& the_log)
       : api(std::move(client)),
-        cache(*api, SystemClock::Instance(), WatchesFor(options)),
+        cache(*api, SystemClock::Instance(), options.watches),
         policy(the_policy),
         log(the_log) {}
 
@@ -126,7 +117,7 @@ LiveCluster::~LiveCluster() { Stop(); }
 
 Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const ClusterAccess& access, const LiveOptions& options,
                                                           const Cell<Policy>& policy, Log& log) {
-  Result<std::unique_ptr<ApiClient>> api = ConnectApi(access);
+  Result<std::unique_ptr<ApiClient>> api = ConnectApi(access, {.call_time = kWriteTime});
   if (!api) return api.error().WithContext(access.origin);
   auto impl = std::make_unique<Impl>(*std::move(api), options, policy, log);
   if (options.budgets == BudgetMode::kWrite) {
@@ -183,8 +174,12 @@ void LiveCluster::Tend() {
   impl_->TellDrift(*snapshot);
 }
 
-void LiveCluster::Stop() {
+void LiveCluster::StopWriting() {
   if (impl_->budgets) impl_->budgets->Stop();
+}
+
+void LiveCluster::Stop() {
+  StopWriting();
   impl_->cache.Stop();
 }
 

@@ -24,7 +24,7 @@ struct LiveOptions {
   BudgetMode budgets = BudgetMode::kOff;
   std::string own_namespace;  // where the Lease is
   std::string identity;       // of this process alone, also after a restart
-  std::vector<WatchRow> custom_workloads;
+  std::vector<WatchRow> watches;
 };
 
 // Thread-safe except where said. What it tells goes to the log.
@@ -43,7 +43,9 @@ class LiveCluster {
   [[nodiscard]] ClusterFigures Figures() const;
   // What is new and worth a line in the log: the first sync, classes that drift. From one thread, about once a second.
   void Tend();
-  // Gives the lease back and ends all threads.
+  // Ends the writing of budgets and gives the lease back; the view stays live.
+  void StopWriting();
+  // StopWriting(), and ends all threads.
   void Stop();
 
  private:

@@ -1,4 +1,3 @@
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "audit/file_sink.h"
+#include "cli/certificate_files.h"
 #include "cli/clock.h"
 #include "cli/cluster_options.h"
 #include "cli/commands.h"
@@ -23,6 +23,7 @@
 #include "cli/inputs.h"
 #include "cli/live_cluster.h"
 #include "cli/log.h"
+#include "cli/signals.h"
 #include "cli/table.h"
 #include "serving/engine.h"
 #include "serving/metrics.h"
@@ -37,7 +38,6 @@ struct Options {
   std::string policy;
   ClusterOptions cluster;
   std::string budgets = "off";
-  std::vector<std::string> custom_workloads;
   std::string cert_file;
   std::string key_file;
   std::string listen = "0.0.0.0:9443";
@@ -68,36 +68,6 @@ class FixedSnapshot final : public SnapshotSource {
 
  private:
   const std::shared_ptr<const ClusterSnapshot> snapshot_;
-};
-
-// The signals that end or concern the server are blocked before the first thread exists, so that only Wait sees them.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    ::sigemptyset(&signals_);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals_, signal);
-    ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  }
-  // A signal that came while the server was stopping has had its way; unblocked, it would kill the process at the end.
-  ~BlockedSignals() {
-    while (Wait(std::chrono::milliseconds(0)) != 0) {
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
-  // The next signal, or 0 after `at_most`.
-  [[nodiscard]] int Wait(std::chrono::milliseconds at_most) const {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(at_most);
-    const timespec limit{seconds.count(), std::chrono::nanoseconds(at_most - seconds).count()};
-    const int signal = ::sigtimedwait(&signals_, nullptr, &limit);
-    return signal < 0 ? 0 : signal;
-  }
-
- private:
-  sigset_t signals_{};
-  sigset_t before_{};
 };
 
 // As many files and sockets as this process may have: its limit is raised to the most that is allowed.
@@ -163,13 +133,8 @@ void Take(Result<Value> result, Value& target, const std::string& context, std::
 void PrepareCluster(const Options& options, TimePoint now, Prepared& prepared) {
   const bool writes = options.budgets == "write";
   prepared.live_options.budgets = writes ? BudgetMode::kWrite : BudgetMode::kOff;
-  for (const std::string& name : options.custom_workloads) {
-    Result<WatchRow> row = CustomWatch(name);
-    if (row)
-      prepared.live_options.custom_workloads.push_back(*std::move(row));
-    else
-      prepared.problems.push_back("--custom-workload: " + row.error().message);
-  }
+  Take(WatchesWith(AllWatches(), options.cluster.custom_workloads), prepared.live_options.watches, "",
+       prepared.problems);
   if (!options.cluster.IsLive()) {
     if (writes)
       prepared.problems.emplace_back("--budgets write needs a live cluster: --in-cluster or --kubeconfig FILE");
@@ -207,7 +172,8 @@ class Server {
         log_(log),
         fixed_snapshot_(prepared_.snapshot),
         policy_(std::make_shared<const Policy>(*std::move(prepared_.policy.policy))),
-        tls_(prepared_.tls) {}
+        tls_(prepared_.tls),
+        certificate_(options.cert_file, options.key_file) {}
 
   Status Start() {
     if (Status connected = ConnectCluster(); !connected) return connected;
@@ -227,6 +193,7 @@ class Server {
   void Drain(const BlockedSignals& signals) {
     state_.draining = true;
     engine_->BeginDrain();
+    if (live_) live_->StopWriting();  // the other replica takes over while this one still serves
     log_.Write(LogLevel::kInfo, "draining: not ready, serving for " + options_.drain + " more");
     if (WaitForEnd(signals, prepared_.drain)) log_.Write(LogLevel::kInfo, "second signal: the drain is cut short");
     engine_->Stop(kStopDeadline);
@@ -239,6 +206,13 @@ class Server {
   // About once a second, while it serves.
   void Tend() {
     if (live_) live_->Tend();
+    Result<std::shared_ptr<const TlsMaterial>> renewed = certificate_.ReadIfChanged();
+    if (!renewed)
+      return log_.Write(LogLevel::kError, renewed.error().message + "; the one that was read before is kept");
+    if (*renewed == nullptr) return;
+    if (const auto warning = ValidityWarning(**renewed, clock_.Now())) log_.Write(LogLevel::kWarning, *warning);
+    tls_.Store(*std::move(renewed));
+    log_.Write(LogLevel::kInfo, "the certificate has changed: new connections get the new one");
   }
 
   // True when a signal asked for the end before `at_most` was over.
@@ -327,7 +301,8 @@ class Server {
   const SystemClock clock_;
   const FixedSnapshot fixed_snapshot_;
   const Cell<Policy> policy_;
-  const Cell<TlsMaterial> tls_;
+  Cell<TlsMaterial> tls_;
+  CertificateFiles certificate_;
   Metrics metrics_;
   ServingState state_;
   std::unique_ptr<LiveCluster> live_;
@@ -371,8 +346,6 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--budgets", options->budgets, "Disruption budgets of workloads: off or write (needs a live cluster)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "write"}));
-  app.add_option("--custom-workload", options->custom_workloads,
-                 "A custom resource with replicas, selector and template, for budgets: rollouts.v1alpha1.argoproj.io");
   app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
   app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
       ->capture_default_str();

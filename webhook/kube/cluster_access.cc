@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "core/regular_file.h"
 #include "core/text.h"
 
 namespace podium {
@@ -38,13 +38,9 @@ int Base64Digit(char c) {
 }  // namespace
 
 Result<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(max_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (!file.eof() && file.gcount() == 0))
-    return Error{ErrorKind::kNotFound, "cannot read '" + path + "'; it must be an existing, readable file"};
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() <= max_bytes) return text;
+  Result<std::string> text = ReadRegularFile(path, max_bytes);
+  if (!text) return text.error().WithContext("cannot read '" + path + "'");
+  if (text->size() <= max_bytes) return text;
   return Error{ErrorKind::kInvalidInput, "'" + path + "' is over the limit of " + std::to_string(max_bytes) + " bytes"};
 }
 

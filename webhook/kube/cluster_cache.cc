@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -69,6 +70,16 @@ Result<WatchRow> CustomWatch(const std::string& name) {
   return WatchRow{plural + "." + group, "/apis/" + group + "/" + version + "/" + plural, "", Need::kOptional};
 }
 
+Result<std::vector<WatchRow>> WatchesWith(std::vector<WatchRow> rows, const std::vector<std::string>& custom) {
+  for (const std::string& name : custom) {
+    Result<WatchRow> row = CustomWatch(name);
+    if (!row) return row.error().WithContext("--custom-workload");
+    const auto same = [&](const WatchRow& known) { return known.resource == row->resource; };
+    if (std::none_of(rows.begin(), rows.end(), same)) rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
 struct ClusterCache::Impl {
   Impl(ApiClient& api, const Clock& clock, const std::vector<WatchRow>& watches)
       : store(ResourcesOf(watches), clock),
@@ -84,8 +95,12 @@ struct ClusterCache::Impl {
     std::mutex mutex;
     std::condition_variable_any wake;
     std::unique_lock lock(mutex);
-    while (!wake.wait_for(lock, stop, ClusterStore::kPublishInterval, [&] { return stop.stop_requested(); }))
-      store.PublishDue(clock.Now());
+    while (!wake.wait_for(lock, stop, ClusterStore::kPublishInterval, [&] { return stop.stop_requested(); })) {
+      try {
+        store.PublishDue(clock.Now());
+      } catch (const std::exception&) {  // no memory: the last snapshot stays, and the next turn tries again
+      }
+    }
   }
 
   ClusterStore store;
@@ -121,14 +136,32 @@ std::vector<WatchFigures> ClusterCache::figures() const {
 
 void ClusterCache::Stop() {
   impl_->publisher.request_stop();
+  for (const auto& reflector : impl_->reflectors) reflector->RequestStop();  // all at once, then wait for each
   for (const auto& reflector : impl_->reflectors) reflector->Stop();
 }
+
+namespace {
+
+bool IsHopeless(const ClusterCache& cache) {
+  constexpr std::uint64_t kTries = 3;
+  const std::vector<std::string> unsynced = cache.Unsynced();
+  const std::vector<WatchFigures> figures = cache.figures();
+  return std::any_of(figures.begin(), figures.end(), [&](const WatchFigures& each) {
+    const ReflectorCounters& counters = each.counters;
+    return counters.refused + counters.unreachable + counters.broken >= kTries &&
+           std::find(unsynced.begin(), unsynced.end(), each.resource) != unsynced.end();
+  });
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most) {
   ClusterCache cache(api, clock, watches);
-  if (cache.WaitSynced(at_most)) return cache.snapshots().Current();
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  while (std::chrono::steady_clock::now() < until && !IsHopeless(cache))
+    if (cache.WaitSynced(kLookEvery)) return cache.snapshots().Current();
   std::vector<std::string> problems;
   const std::vector<std::string> unsynced = cache.Unsynced();
   for (const WatchFigures& each : cache.figures()) {

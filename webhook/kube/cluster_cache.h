@@ -34,6 +34,9 @@ std::vector<WatchRow> WatchesOf(const std::vector<std::string_view>& resources);
 // its definition may come later.
 Result<WatchRow> CustomWatch(const std::string& name);
 
+// `rows` and those of `custom` that are not among them; kInvalidInput for a name that is none.
+Result<std::vector<WatchRow>> WatchesWith(std::vector<WatchRow> rows, const std::vector<std::string>& custom);
+
 struct WatchFigures {
   std::string resource;
   ReflectorCounters counters;
@@ -62,7 +65,9 @@ class ClusterCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// Lists `watches` once and returns the picture. The error says for each resource that did not come why.
+// Lists `watches` once and returns the picture; custom resources are waited for as long as for the others. Gives up
+// before `at_most` when a required resource has failed three times: a missing right does not come by waiting. The error
+// says for each resource that did not come why.
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most);

@@ -21,6 +21,8 @@ Result<Credential> CredentialSource::Current() {
   const MutexLock lock(mutex_);
   if (known_ && now_() < until_) return credential_;
   Result<Credential> read = Read();
+  // The file may be missing for the moment in which somebody exchanges it: the token before is still good, or refused.
+  if (!read && known_ && source_.kind == TokenSource::Kind::kFile) return credential_;
   if (!read) return read.error();
   known_ = true;
   credential_ = *read;

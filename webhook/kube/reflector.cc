@@ -16,6 +16,8 @@
 namespace podium {
 namespace {
 
+constexpr std::chrono::milliseconds kAfterNoMemory{5'000};
+
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -169,8 +171,10 @@ class Reflector::Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  void RequestStop() { stop_.request_stop(); }
+
   void Stop() {
-    stop_.request_stop();
+    RequestStop();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -183,26 +187,51 @@ class Reflector::Worker {
     ListWatchState state = FirstState();
     while (!stop.stop_requested()) {
       const steady_clock::time_point begin = clock_.Now();
-      Outcome outcome = state.phase == Phase::kList ? List(ListOf(state), stop) : Watch(state, stop);
+      Outcome outcome = Attempt(state, stop);
       if (stop.stop_requested()) break;
       outcome.lasted = std::chrono::duration_cast<milliseconds>(clock_.Now() - begin);
       outcome.chance = Chance();
       ListWatchStep step = Step(std::move(state), outcome);
-      if (list_open_ && step.state.continue_token.empty()) CloseList(outcome.kind == OutcomeKind::kListed);
+      if (list_open_ && step.state.continue_token.empty() && !CloseList(outcome.kind == OutcomeKind::kListed)) {
+        state = FirstState();
+        clock_.Wait(kAfterNoMemory, stop);
+        continue;
+      }
       if (step.wait > milliseconds(0)) clock_.Wait(step.wait, stop);
       state = std::move(step.state);
     }
     if (list_open_) CloseList(false);
   }
 
+  // A list or a watch. What a sink or a parser throws (there is no memory left) breaks it off, not the process.
+  Outcome Attempt(const ListWatchState& state, const std::stop_token& stop) {
+    try {
+      return state.phase == Phase::kList ? List(ListOf(state), stop) : Watch(state, stop);
+    } catch (const std::exception& failure) {
+      tally_.Update([&](ReflectorCounters& counters) {
+        ++counters.broken;
+        counters.last_error = std::string("broken off: ") + failure.what();
+      });
+      return {.kind = OutcomeKind::kBroken};
+    }
+  }
+
   // 24 bits, so that it is below 1.
   double Chance() { return static_cast<double>(random_() >> 8) / (1 << 24); }
 
-  void CloseList(bool complete) {
+  // False: the sink had no memory for it, and has what it had before or a part of it. List again.
+  bool CloseList(bool complete) {
     list_open_ = false;
-    if (!complete) return sink_.AbandonList();
-    sink_.EndList();
-    tally_.Update([](ReflectorCounters& counters) { counters.synced = true; });
+    try {
+      if (complete)
+        sink_.EndList();
+      else
+        sink_.AbandonList();
+    } catch (const std::exception&) {
+      return false;
+    }
+    if (complete) tally_.Update([](ReflectorCounters& counters) { counters.synced = true; });
+    return true;
   }
 
   // --- LIST ---------------------------------------------------------------------------------------------------------
@@ -321,6 +350,7 @@ Reflector::Reflector(ApiClient& api, ObjectSink& sink, const ReflectorOptions& o
 
 Reflector::~Reflector() = default;
 
+void Reflector::RequestStop() { worker_->RequestStop(); }
 void Reflector::Stop() { worker_->Stop(); }
 
 ReflectorCounters Reflector::counters() const { return worker_->counters(); }
