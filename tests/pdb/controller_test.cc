@@ -181,8 +181,8 @@ struct TrustRow {
 
 TEST(BudgetController, ActsOnlyOnWhatItCanTrust) {
   const TimePoint now = ManualClock().Now();
-  const SourceState fresh{true, now - seconds(300), 1, 0};
-  const SourceState old{true, now - seconds(301), 1, 0};
+  const SourceState fresh{true, now - seconds(120), 1, 0};
+  const SourceState old{true, now - seconds(121), 1, 0};
   const SourceState unsynced{false, now, 0, 0};
   const TrustRow rows[] = {
       {"all fresh", {{"poddisruptionbudgets.policy", fresh}, {"deployments.apps", fresh}}, BudgetTurn::kRound},

@@ -36,7 +36,7 @@ struct BudgetControllerOptions {
   std::string instance = "podium";          // of events: which replica says it
   std::chrono::seconds at_least_every{30};  // a round, also when nothing changed
   std::chrono::seconds at_most_every{5};    // a busy cluster publishes several snapshots a second
-  std::chrono::seconds oldest_event{300};   // of the kinds a plan needs; API servers send bookmarks about every minute
+  std::chrono::seconds oldest_event{120};   // of the kinds a plan needs; API servers send bookmarks about every minute
   std::chrono::milliseconds look_every{500};  // how soon the thread sees a new snapshot
   // One line for the log, when something goes wrong for the first time and when it is well again. May be empty, must
   // not throw.
