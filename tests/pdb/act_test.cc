@@ -138,6 +138,16 @@ TEST(Act, AnObjectThatWasRefusedMayBeTriedWithOtherContent) {
   EXPECT_EQ(Act(other, forbidden, kNow).actions.size(), 0U);
 }
 
+TEST(IsWaitOver, OnceForEachWait) {
+  ActState state;
+  state.budgets["chat/a"].not_before = kNow + seconds(2);
+  state.budgets["chat/b"].not_before = kNow + seconds(9);
+  EXPECT_FALSE(IsWaitOver(state, kNow, kNow + seconds(1)));
+  EXPECT_TRUE(IsWaitOver(state, kNow, kNow + seconds(2)));
+  EXPECT_FALSE(IsWaitOver(state, kNow + seconds(2), kNow + seconds(8))) << "that round has tried it";
+  EXPECT_TRUE(IsWaitOver(state, kNow + seconds(2), kNow + seconds(9)));
+}
+
 TEST(Act, AClockThatWasSetBackDoesNotWaitForHours) {
   const BudgetPlan plan = PlanFor({Named("web")});
   const ActState state = Settle({}, Act(plan, {}, kNow).actions.at(0), Error{ErrorKind::kTimeout, "no"}, kNow);

@@ -249,6 +249,33 @@ TEST(BudgetController, AServerThatIsAwayEndsTheRound) {
   EXPECT_THAT(desk.cluster.written(), SizeIs(1));
 }
 
+// What act.h promises: 2 s, with up to half as much jitter, then doubling.
+TEST(BudgetController, AFailedWriteIsTriedAgainWhenItsWaitIsOver) {
+  Desk desk({Named("web")});
+  desk.cluster.FailWith([](const WrittenObject&) { return Error{ErrorKind::kTimeout, "no answer"}; });
+  desk.controller->Turn();
+  EXPECT_EQ(desk.TurnAfter(seconds(1)), BudgetTurn::kNothingNew);
+  EXPECT_EQ(desk.TurnAfter(seconds(2)), BudgetTurn::kRound) << "3 s after the first";
+  EXPECT_EQ(desk.cluster.budget_writes(), 2U);
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kNothingNew) << "4 s at the earliest";
+  desk.cluster.FailWith(nullptr);
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kRound);
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-web 1"));
+}
+
+TEST(BudgetController, WhatAnAbsentServerLeftUndoneIsTakenUpWithTheFailedOne) {
+  Desk desk({Named("a"), Named("b")});
+  bool away = true;
+  desk.cluster.FailWith([&away](const WrittenObject&) -> std::optional<Error> {
+    if (!away) return {};
+    return Error{ErrorKind::kUnavailable, "connection refused"};
+  });
+  desk.controller->Turn();
+  away = false;
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kRound);
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-a 1", "podium-deployment-b 1"));
+}
+
 TEST(BudgetController, ABudgetThatWasReplacedIsNotDeleted) {
   Desk desk({Named("web")});
   desk.controller->Turn();

@@ -121,6 +121,12 @@ ActState Settle(ActState state, const BudgetAction& action, const Status& status
   return state;
 }
 
+bool IsWaitOver(const ActState& state, TimePoint last_round, TimePoint now) {
+  return std::any_of(state.budgets.begin(), state.budgets.end(), [&](const auto& each) {
+    return last_round < each.second.not_before && each.second.not_before <= now;
+  });
+}
+
 ActState Forget(ActState state, TimePoint now) {
   std::erase_if(state.budgets, [now](const auto& each) { return each.second.not_before + kRemembered < now; });
   std::erase_if(state.events.said, [now](const auto& each) { return each.second + kTellAgain < now; });

@@ -72,6 +72,9 @@ ActRound Act(const BudgetPlan& plan, const ActState& state, TimePoint now, const
 // `state` after `action` ended with `status`.
 ActState Settle(ActState state, const BudgetAction& action, const Status& status, TimePoint now);
 
+// Whether a waiting time ended after `last_round`, so that a round now finds something to try again.
+bool IsWaitOver(const ActState& state, TimePoint last_round, TimePoint now);
+
 // `state` without what no longer matters.
 ActState Forget(ActState state, TimePoint now);
 

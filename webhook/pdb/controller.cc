@@ -127,7 +127,8 @@ bool BudgetController::HasChanged(const ClusterSnapshot& snapshot) const {
 bool BudgetController::IsDue(const ClusterSnapshot& snapshot, const Policy* policy, TimePoint now) const {
   if (more_ || policy != last_policy_.get() || now < last_round_) return true;
   const auto since = now - last_round_;
-  return since >= options_.at_least_every || (since >= options_.at_most_every && HasChanged(snapshot));
+  return since >= options_.at_least_every || (since >= options_.at_most_every && HasChanged(snapshot)) ||
+         (since >= options_.try_again_every && IsWaitOver(state_, last_round_, now));
 }
 
 void BudgetController::Round(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now) {

@@ -36,6 +36,7 @@ struct BudgetControllerOptions {
   std::string instance = "podium";          // of events: which replica says it
   std::chrono::seconds at_least_every{30};  // a round, also when nothing changed
   std::chrono::seconds at_most_every{5};    // a busy cluster publishes several snapshots a second
+  std::chrono::seconds try_again_every{2};  // at most; many budgets that failed have as many waiting times
   std::chrono::seconds oldest_event{120};   // of the kinds a plan needs; API servers send bookmarks about every minute
   std::chrono::milliseconds look_every{500};  // how soon the thread sees a new snapshot
   // One line for the log, when something goes wrong for the first time and when it is well again. May be empty, must
