@@ -87,6 +87,7 @@ TEST(BudgetController, FollowsAWorkloadThroughItsLife) {
   want.rounds = 3;
   want.created = want.updated = want.removed = 1;
   want.events = 3;
+  want.last_round = desk.clock.Now();
   EXPECT_EQ(desk.controller->counters(), want);
 }
 
@@ -210,6 +211,46 @@ TEST(BudgetController, WithoutAPolicyItWaits) {
   Desk desk({Named("web")});
   desk.policy = nullptr;
   EXPECT_EQ(desk.controller->Turn(), BudgetTurn::kNotSynced);
+  EXPECT_THAT(desk.said,
+              ElementsAre("the cluster's picture for budgets: no budget is written: there is no policy yet"));
+}
+
+TEST(BudgetController, ALeaderThatHasToWaitSaysSoOnce) {
+  Desk desk({Named("web")});
+  const TimePoint start = desk.clock.Now();
+  const auto see = [&desk](bool synced) {
+    desk.cluster.state().sources["poddisruptionbudgets.policy"] = {true, desk.clock.Now(), 1, 0};
+    desk.cluster.state().sources["deployments.apps"] = {synced, desk.clock.Now(), 1, 0};
+    desk.cluster.Publish();
+  };
+  see(false);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(desk.controller->Turn(), BudgetTurn::kNotSynced);
+  EXPECT_EQ(desk.controller->counters().last_round, TimePoint{});
+  see(true);
+  desk.controller->Turn();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(desk.TurnAfter(seconds(130)), BudgetTurn::kStale);
+  EXPECT_EQ(desk.controller->counters().last_round, start) << "its age shows that nothing happens";
+  see(true);
+  desk.controller->Turn();
+  EXPECT_THAT(
+      desk.said,
+      ElementsAre("the cluster's picture for budgets: no budget is written: deployments.apps is not synced yet",
+                  "the cluster's picture for budgets: well again",
+                  "the cluster's picture for budgets: no budget is written: poddisruptionbudgets.policy had neither "
+                  "list, event nor bookmark for 130 s (at most 120 s are trusted)",
+                  "the cluster's picture for budgets: well again"));
+}
+
+TEST(BudgetController, WhoeverDoesNotLeadDoesNotComplain) {
+  Desk desk({Named("web")});
+  desk.policy = nullptr;
+  desk.controller->Turn();
+  desk.leadership.checks_left = 0;
+  EXPECT_EQ(desk.TurnAfter(seconds(1)), BudgetTurn::kNotLeader);
+  EXPECT_THAT(desk.said, SizeIs(1));
+  desk.leadership.checks_left = 1;
+  desk.TurnAfter(seconds(1));
+  EXPECT_THAT(desk.said, SizeIs(2)) << "a new term, said anew";
 }
 
 // --- failures -------------------------------------------------------------------------------------------------------
