@@ -217,6 +217,15 @@ TEST(MayTell, TheSameOnceInSixHours) {
   EXPECT_TRUE(MayTell(events, Note("web", "y"), kNow));
 }
 
+TEST(MayTell, AFailedTryIsNotToldButCounts) {
+  EventHistory events;
+  for (int i = 0; i < 3; ++i) events = Attempt(std::move(events), Note("web", "x"), kNow);
+  EXPECT_TRUE(MayTell(events, Note("web", "x"), kNow));
+  events = Attempt(std::move(events), Note("web", "x"), kNow);
+  EXPECT_FALSE(MayTell(events, Note("web", "x"), kNow));
+  EXPECT_TRUE(MayTell(events, Note("web", "x"), kNow + minutes(10)));
+}
+
 TEST(MayTell, FourOfAWorkloadAndSixtyInAllInTenMinutes) {
   EventHistory events;
   for (int i = 0; i < 4; ++i) events = Tell(std::move(events), Note("web", std::to_string(i)), kNow);

@@ -317,6 +317,21 @@ TEST(BudgetController, WhatAnAbsentServerLeftUndoneIsTakenUpWithTheFailedOne) {
   EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-a 1", "podium-deployment-b 1"));
 }
 
+TEST(BudgetController, AnEventThatFailedIsToldInALaterRound) {
+  Desk desk({Named("web")});
+  desk.cluster.Put(UserBudget("mine", {{"app", "web"}}));
+  desk.cluster.FailWith([](const WrittenObject&) { return Error{ErrorKind::kPermission, "may not create events"}; });
+  desk.controller->Turn();
+  EXPECT_THAT(desk.cluster.events(), IsEmpty());
+  EXPECT_EQ(desk.controller->counters().events_failed, 1U);
+  desk.cluster.FailWith(nullptr);
+  desk.TurnAfter(seconds(30));
+  desk.TurnAfter(seconds(30));
+  EXPECT_THAT(desk.cluster.events(), ElementsAre("BudgetStepsAside: budget 'mine' covers its pods already"));
+  EXPECT_THAT(desk.said, ElementsAre("events: may not create events", "events: well again"));
+  EXPECT_THAT(desk.cluster.written(), SizeIs(2));
+}
+
 TEST(BudgetController, ABudgetThatWasReplacedIsNotDeleted) {
   Desk desk({Named("web")});
   desk.controller->Turn();

@@ -161,7 +161,7 @@ bool MayTell(const EventHistory& events, const BudgetEvent& event, TimePoint now
          (of_workload == events.by_workload.end() || of_workload->second < limits.events_of_workload);
 }
 
-EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) {
+EventHistory Attempt(EventHistory events, const BudgetEvent& event, TimePoint now) {
   if (now - events.window_start >= kEventWindow || now < events.window_start) {
     events.window_start = now;
     events.in_window = 0;
@@ -169,6 +169,11 @@ EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) 
   }
   ++events.in_window;
   ++events.by_workload[WorkloadKey(event.workload)];
+  return events;
+}
+
+EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) {
+  events = Attempt(std::move(events), event, now);
   events.said[EventName(event)] = now;
   return events;
 }

@@ -84,6 +84,9 @@ std::optional<BudgetEvent> EventOfWrite(const BudgetRow& row, const BudgetAction
 
 // Whether `event` may be told now: the same once in six hours, and within the limits.
 bool MayTell(const EventHistory& events, const BudgetEvent& event, TimePoint now, const ActLimits& limits = {});
+// `events` after a try to tell `event`, which counts against the limits.
+EventHistory Attempt(EventHistory events, const BudgetEvent& event, TimePoint now);
+// The same, and people have it: not again for six hours.
 EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now);
 
 }  // namespace podium

@@ -198,8 +198,8 @@ bool BudgetController::TellIfAllowed(const BudgetEvent& event) {
   if (!MayTell(state_.events, event, now, options_.limits)) return true;
   if (stopping_ || !ports_.leadership.IsLeader()) return false;
   const Status status = ports_.writer.Create(EventRef(event), RenderEvent(event, options_.instance, now));
-  state_.events = Tell(std::move(state_.events), event, now);
   const bool told = status || status.error().kind == ErrorKind::kConflict;  // another replica said it already
+  state_.events = told ? Tell(std::move(state_.events), event, now) : Attempt(std::move(state_.events), event, now);
   {
     const MutexLock lock(mutex_);
     ++(told ? counters_.events : counters_.events_failed);
