@@ -71,6 +71,17 @@ TEST(Act, RemovesThenUpdatesThenCreatesAndNotTooMuchAtOnce) {
   EXPECT_TRUE(some.more);
 }
 
+TEST(Act, OnlyAnUpdateMayForceAndItNamesTheUid) {
+  EXPECT_EQ(Act(PlanFor({Named("web")}), {}, kNow).actions.at(0).ownership, Ownership::kNew);
+  ClusterSnapshot snapshot = ClusterWith({Named("web")});
+  Pdb ours = OursFor(Named("web"), OneDown());
+  ours.max_unavailable = "2";
+  Put(snapshot, ours);
+  const BudgetPlan plan = PlanBudgets(snapshot, OneDown(), kNow);
+  EXPECT_EQ(plan.rows.at(0).desired->uid, ours.uid);
+  EXPECT_EQ(Act(plan, {}, kNow).actions.at(0).ownership, Ownership::kOurs);
+}
+
 TEST(Act, WithoutAUidNothingIsWritten) {
   EXPECT_THAT(Act(PlanFor({Deployed("web").Type("interactive").Uid("").Build()}), {}, kNow).actions, IsEmpty());
 }
@@ -203,6 +214,8 @@ TEST(EventOfWrite, SaysWhatWasDoneOrWhyNot) {
             "Warning BudgetNotWritten: budget 'b' could not be written: forbidden");
   EXPECT_EQ(Line(EventOfWrite(RowWith(BudgetStep::kRemove, false), action, denied)),
             "Warning BudgetNotWritten: budget 'b' could not be removed: forbidden");
+  EXPECT_EQ(Line(EventOfWrite(RowWith(BudgetStep::kCreate, false), action, Error{ErrorKind::kConflict, "theirs"})), "-")
+      << "the next plan knows more";
   EXPECT_EQ(Line(EventOfWrite(BudgetRow{}, action, {})), "-") << "there is no workload to say it of";
 }
 

@@ -332,6 +332,47 @@ TEST(BudgetController, AnEventThatFailedIsToldInALaterRound) {
   EXPECT_THAT(desk.cluster.written(), SizeIs(2));
 }
 
+struct TakenRow {
+  const char* name;
+  std::string selects;  // the user's budget: the value of "app"
+  std::vector<std::string> want;
+};
+
+TEST(BudgetController, ABudgetThatGotTheNameMeanwhileIsNotTakenOver) {
+  const std::string second = SecondBudgetName({"apps/v1", "Deployment", "chat", "web", ""});
+  const TakenRow rows[] = {{"covers the pods: aside", "web", {"podium-deployment-web 1"}},
+                           {"another's: second name", "api", {"podium-deployment-web 1", second + " 1"}}};
+  for (const TakenRow& row : rows) {
+    Desk desk({Named("web")});
+    const Pdb theirs = UserBudget("podium-deployment-web", {{"app", row.selects}});
+    desk.cluster.Lag();
+    desk.cluster.Put(theirs);
+    desk.controller->Turn();
+    EXPECT_EQ(*desk.cluster.state().budgets.Find("chat/podium-deployment-web"), theirs) << row.name;
+    EXPECT_THAT(desk.said, ElementsAre("budget chat/podium-deployment-web: somebody else has made a budget of that "
+                                       "name: Podium leaves it and looks again (conflict with \"kubectl\": "
+                                       ".spec.selector)"));
+    EXPECT_THAT(desk.cluster.events(), IsEmpty()) << row.name;
+    desk.cluster.Publish();
+    EXPECT_EQ(desk.TurnAfter(seconds(5)), BudgetTurn::kRound) << row.name;
+    EXPECT_EQ(*desk.cluster.state().budgets.Find("chat/podium-deployment-web"), theirs) << row.name;
+    EXPECT_EQ(desk.Budgets(), row.want) << row.name;
+  }
+}
+
+TEST(BudgetController, ABudgetThatWasDeletedMeanwhileIsNotRevivedByAnUpdate) {
+  Desk desk({Named("web")});
+  desk.controller->Turn();
+  desk.cluster.Lag();
+  ASSERT_TRUE(desk.cluster.Delete({"policy/v1", "poddisruptionbudgets", "chat", "podium-deployment-web"}, "uid-pdb-1"));
+  desk.policy = std::make_shared<const Policy>(WithBudget(AtMostDown("2")));
+  desk.TurnAfter(seconds(5));
+  EXPECT_THAT(desk.Budgets(), IsEmpty());
+  desk.cluster.Publish();
+  desk.TurnAfter(seconds(5));
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-web 2")) << "made anew once that is known";
+}
+
 TEST(BudgetController, ABudgetThatWasReplacedIsNotDeleted) {
   Desk desk({Named("web")});
   desk.controller->Turn();

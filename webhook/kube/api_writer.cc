@@ -50,10 +50,11 @@ std::string CollectionPath(const ObjectRef& object) {
 
 std::string ObjectPath(const ObjectRef& object) { return CollectionPath(object) + "/" + EncodeSegment(object.name); }
 
-Result<std::string> ApiWriter::Apply(const ObjectRef& object, std::string_view json) {
+Result<std::string> ApiWriter::Apply(const ObjectRef& object, std::string_view json, Ownership ownership) {
+  const char* force = ownership == Ownership::kOurs ? "true" : "false";
   Result<ApiReply> reply = api_.Call({.method = "PATCH",
                                       .path = ObjectPath(object),
-                                      .query = {{"fieldManager", kFieldManager}, {"force", "true"}},
+                                      .query = {{"fieldManager", kFieldManager}, {"force", force}},
                                       .content_type = "application/apply-patch+yaml",
                                       .body = std::string(json)});
   if (!reply) return reply.error();

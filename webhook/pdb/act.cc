@@ -76,7 +76,8 @@ std::optional<BudgetAction> ActionOf(const BudgetRow& row, std::size_t position)
   }
   // Without the owner's uid (a cluster read from a file) there is no owner reference, and nobody would clean up.
   if (!row.Applies() || row.desired->owners.front().uid.empty()) return {};
-  return BudgetAction{BudgetVerb::kApply, BudgetRef(*row.desired), RenderBudget(*row.desired), "", position};
+  const Ownership ownership = row.step == BudgetStep::kUpdate ? Ownership::kOurs : Ownership::kNew;
+  return BudgetAction{BudgetVerb::kApply, BudgetRef(*row.desired), RenderBudget(*row.desired), "", position, ownership};
 }
 
 std::string WorkloadKey(const WorkloadId& workload) {
@@ -144,6 +145,8 @@ std::optional<BudgetEvent> EventOfRow(const BudgetRow& row) {
 
 std::optional<BudgetEvent> EventOfWrite(const BudgetRow& row, const BudgetAction& action, const Status& status) {
   if (row.workload.kind.empty()) return {};  // about nothing
+  // The snapshot was behind: what comes of it is said when it shows more.
+  if (!status && status.error().kind == ErrorKind::kConflict) return {};
   if (!status)
     return MakeEvent(row.workload, EventType::kWarning, "BudgetNotWritten",
                      "budget '" + action.object.name + "' could not be " + (row.Deletes() ? "removed: " : "written: ") +

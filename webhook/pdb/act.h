@@ -22,9 +22,10 @@ enum class BudgetVerb { kDelete, kApply };
 struct BudgetAction {
   BudgetVerb verb = BudgetVerb::kApply;
   ObjectRef object;
-  std::string json;     // of kApply
-  std::string uid;      // of kDelete
-  std::size_t row = 0;  // of the plan
+  std::string json;                       // of kApply
+  std::string uid;                        // of kDelete
+  std::size_t row = 0;                    // of the plan
+  Ownership ownership = Ownership::kNew;  // of kApply
   bool operator==(const BudgetAction&) const = default;
 };
 

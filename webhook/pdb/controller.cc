@@ -45,6 +45,14 @@ Status TrustOf(const ClusterSnapshot& snapshot, TimePoint now, std::chrono::seco
   return {};
 }
 
+// What to say of an apply. A conflict of a new budget needs no other answer than the next plan: as soon as the snapshot
+// shows the other one, Podium steps aside for it or takes its second name.
+Status Explained(const Error& error, Ownership ownership) {
+  if (error.kind != ErrorKind::kConflict || ownership != Ownership::kNew) return error;
+  return Error{error.kind, "somebody else has made a budget of that name: Podium leaves it and looks again (" +
+                               error.message + ")"};
+}
+
 bool IsAway(const Status& status) {
   return !status && (status.error().kind == ErrorKind::kUnavailable || status.error().kind == ErrorKind::kTimeout);
 }
@@ -171,8 +179,9 @@ BudgetController::Outcome BudgetController::CarryOut(const BudgetPlan& plan, con
   Status status;
   if (action.verb == BudgetVerb::kDelete) {
     status = ports_.writer.Delete(action.object, action.uid);
-  } else if (const Result<std::string> stored = ports_.writer.Apply(action.object, action.json); !stored) {
-    status = stored.error();
+  } else {
+    const Result<std::string> stored = ports_.writer.Apply(action.object, action.json, action.ownership);
+    if (!stored) status = Explained(stored.error(), action.ownership);
   }
   state_ = Settle(std::move(state_), action, status, ports_.clock.Now());
   const BudgetRow& row = plan.rows[action.row];

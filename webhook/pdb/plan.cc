@@ -298,6 +298,7 @@ class Planner {
     Pdb desired = DesiredBudget(*candidate.workload, candidate.wish, name);
     const bool right = row.existing && IsAsDesired(*row.existing, desired);
     row.step = right ? BudgetStep::kKeep : row.existing ? BudgetStep::kUpdate : BudgetStep::kCreate;
+    if (row.existing) desired.uid = row.existing->uid;  // gone meanwhile: then it is not revived
     if (!right) row.desired = std::move(desired);
   }
 

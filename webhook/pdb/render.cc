@@ -118,6 +118,7 @@ void WriteMetadata(JsonWriter& json, const Pdb& budget) {
   json.BeginObject();
   Member(json, "name", budget.name);
   Member(json, "namespace", budget.namespace_name);
+  if (!budget.uid.empty()) Member(json, "uid", budget.uid);
   json.Key("labels");
   WriteMap(json, budget.labels);
   json.Key("annotations");
