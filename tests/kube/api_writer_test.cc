@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/api_client.h"
+#include "kube/address.h"
 
 namespace podium {
 namespace {
@@ -15,6 +16,12 @@ TEST(ApiWriter, PathsNameGroupVersionAndNamespace) {
   EXPECT_EQ(ObjectPath({"scheduling.k8s.io/v1", "priorityclasses", "", "a/../b?x"}),
             "/apis/scheduling.k8s.io/v1/priorityclasses/a%2F..%2Fb%3Fx");
   EXPECT_EQ(ObjectPath({"v1", "pods", "ml", "p"}), "/api/v1/namespaces/ml/pods/p");
+}
+
+TEST(PercentEncoded, OnlyUnreservedCharactersStayAsTheyAre) {
+  EXPECT_EQ(PercentEncoded("AZaz09-._~"), "AZaz09-._~");
+  EXPECT_EQ(PercentEncoded("a/b:c %\xC3\xA4\n"), "a%2Fb%3Ac%20%25%C3%A4%0A");
+  EXPECT_EQ(PercentEncoded(""), "");
 }
 
 TEST(ApiWriter, AppliesOnTheServerAsPodium) {
