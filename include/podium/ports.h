@@ -51,14 +51,21 @@ struct ObjectRef {
   bool operator==(const ObjectRef&) const = default;
 };
 
+// Whose the object of an apply is, as far as the caller has seen.
+enum class Ownership {
+  kNew,   // nobody's yet: where somebody else has made one of that name meanwhile, that is a kConflict
+  kOurs,  // Podium's: its fields are set right whoever changed them
+};
+
 // What the cluster is changed through. Thread-safe. Errors: kConflict (somebody else changed it, or owns a field),
 // kNotFound, kPermission, kInvalidInput (the API server refuses the object), kUnavailable, kTimeout.
 class ObjectWriter {
  public:
   virtual ~ObjectWriter() = default;
-  // Server-side apply as field manager "podium", forced: only for objects that are Podium's own. `json` is the whole
-  // object with only the fields Podium owns. Returns the stored object as JSON.
-  virtual Result<std::string> Apply(const ObjectRef& object, std::string_view json) = 0;
+  // Server-side apply as field manager "podium", forced only for what is Podium's own. `json` is the whole object with
+  // only the fields Podium owns; with a metadata.uid in it an object that is gone or another by now is a kConflict, not
+  // made anew. Returns the stored object as JSON.
+  virtual Result<std::string> Apply(const ObjectRef& object, std::string_view json, Ownership ownership) = 0;
   // Only the object with this uid; one that is gone already is success.
   virtual Status Delete(const ObjectRef& object, std::string_view uid) = 0;
   // POST to the collection of `object` (its name is in `json` or generated). For events.

@@ -22,7 +22,8 @@ struct WrittenObject {
 };
 
 // Not thread-safe. Answers like the API server: one write that changes nothing leaves the object as it is, a budget
-// with both limits is refused, a deletion needs the right uid, an event's name can be used once.
+// with both limits is refused, a deletion needs the right uid, an apply with a uid too, one that is not forced does not
+// change what others made, an event's name can be used once.
 class BudgetCluster final : public ObjectWriter, public SnapshotSource {
  public:
   explicit BudgetCluster(ClusterSnapshot start) : now_(std::move(start)) { Publish(); }
@@ -42,12 +43,16 @@ class BudgetCluster final : public ObjectWriter, public SnapshotSource {
 
   [[nodiscard]] std::shared_ptr<const ClusterSnapshot> Current() const override { return published_; }
 
-  Result<std::string> Apply(const ObjectRef& object, std::string_view json) override {
+  Result<std::string> Apply(const ObjectRef& object, std::string_view json, Ownership ownership) override {
     if (const auto failed = Note("apply", object)) return *failed;
     const nlohmann::json given = nlohmann::json::parse(json);
     Result<Pdb> budget = Read(given);
     if (!budget) return budget.error();
     const Pdb* stored = now_.budgets.Find(KeyOf(object.namespace_name, object.name));
+    if (!budget->uid.empty() && (stored == nullptr || stored->uid != budget->uid))
+      return Error{ErrorKind::kConflict, "the uid in the object is of no budget that exists"};
+    if (stored != nullptr && ownership == Ownership::kNew && !stored->labels.contains("app.kubernetes.io/managed-by"))
+      return Error{ErrorKind::kConflict, "conflict with \"kubectl\": .spec.selector"};
     budget->uid = stored == nullptr ? "uid-pdb-" + std::to_string(++last_uid_) : stored->uid;
     budget->resource_version = stored == nullptr ? "" : stored->resource_version;
     if (stored != nullptr && *stored == *budget) return std::string(json);
@@ -129,6 +134,7 @@ class BudgetCluster final : public ObjectWriter, public SnapshotSource {
     const nlohmann::json& spec = given.at("spec");
     budget.namespace_name = metadata.at("namespace").get<std::string>();
     budget.name = metadata.at("name").get<std::string>();
+    budget.uid = metadata.value("uid", "");
     budget.labels = metadata.at("labels").get<Labels>();
     budget.annotations = metadata.at("annotations").get<Labels>();
     for (const nlohmann::json& owner : metadata.at("ownerReferences"))

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/api_client.h"
+#include "kube/address.h"
 
 namespace podium {
 namespace {
@@ -17,15 +18,34 @@ TEST(ApiWriter, PathsNameGroupVersionAndNamespace) {
   EXPECT_EQ(ObjectPath({"v1", "pods", "ml", "p"}), "/api/v1/namespaces/ml/pods/p");
 }
 
+TEST(PercentEncoded, OnlyUnreservedCharactersStayAsTheyAre) {
+  EXPECT_EQ(PercentEncoded("AZaz09-._~"), "AZaz09-._~");
+  EXPECT_EQ(PercentEncoded("a/b:c %\xC3\xA4\n"), "a%2Fb%3Ac%20%25%C3%A4%0A");
+  EXPECT_EQ(PercentEncoded(""), "");
+}
+
 TEST(ApiWriter, AppliesOnTheServerAsPodium) {
   fakes::ScriptedApi api;
   api.replies.push_back(ApiReply{.status = 201, .body = "{\"kind\":\"PodDisruptionBudget\"}"});
-  EXPECT_EQ(*ApiWriter(api).Apply(kBudget, "{}"), "{\"kind\":\"PodDisruptionBudget\"}");
+  EXPECT_EQ(*ApiWriter(api).Apply(kBudget, "{}", Ownership::kOurs), "{\"kind\":\"PodDisruptionBudget\"}");
   ASSERT_EQ(api.asked.size(), 1U);
   EXPECT_EQ(api.asked[0].method, "PATCH");
   EXPECT_EQ(api.asked[0].query, (Query{{"fieldManager", "podium"}, {"force", "true"}}));
   EXPECT_EQ(api.asked[0].content_type, "application/apply-patch+yaml");
   EXPECT_EQ(api.asked[0].body, "{}");
+}
+
+TEST(ApiWriter, WhatIsNotKnownToBeOursIsNotTakenOver) {
+  fakes::ScriptedApi api;
+  api.replies.push_back(ApiReply{.status = 409,
+                                 .body = R"({"kind":"Status","reason":"Conflict","code":409,)"
+                                         R"("message":"conflict with \"kubectl\": .spec.maxUnavailable"})"});
+  const auto applied = ApiWriter(api).Apply(kBudget, "{}", Ownership::kNew);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error(), (Error{ErrorKind::kConflict,
+                                    "applying poddisruptionbudgets ml/chat: HTTP 409 Conflict: conflict with "
+                                    "\"kubectl\": .spec.maxUnavailable"}));
+  EXPECT_EQ(api.asked[0].query, (Query{{"fieldManager", "podium"}, {"force", "false"}}));
 }
 
 TEST(ApiWriter, DeletesOnlyTheObjectWithThatUid) {
@@ -65,7 +85,7 @@ TEST(ApiWriter, SaysWhatTheServerSaid) {
 TEST(ApiWriter, AnUnreachableServerIsNotAskedTwice) {
   fakes::ScriptedApi api;
   api.replies.push_back(Error{ErrorKind::kTimeout, "slow"});
-  const auto applied = ApiWriter(api).Apply(kBudget, "{}");
+  const auto applied = ApiWriter(api).Apply(kBudget, "{}", Ownership::kOurs);
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().kind, ErrorKind::kTimeout);
   EXPECT_EQ(api.asked.size(), 1U);

@@ -71,6 +71,17 @@ TEST(Act, RemovesThenUpdatesThenCreatesAndNotTooMuchAtOnce) {
   EXPECT_TRUE(some.more);
 }
 
+TEST(Act, OnlyAnUpdateMayForceAndItNamesTheUid) {
+  EXPECT_EQ(Act(PlanFor({Named("web")}), {}, kNow).actions.at(0).ownership, Ownership::kNew);
+  ClusterSnapshot snapshot = ClusterWith({Named("web")});
+  Pdb ours = OursFor(Named("web"), OneDown());
+  ours.max_unavailable = "2";
+  Put(snapshot, ours);
+  const BudgetPlan plan = PlanBudgets(snapshot, OneDown(), kNow);
+  EXPECT_EQ(plan.rows.at(0).desired->uid, ours.uid);
+  EXPECT_EQ(Act(plan, {}, kNow).actions.at(0).ownership, Ownership::kOurs);
+}
+
 TEST(Act, WithoutAUidNothingIsWritten) {
   EXPECT_THAT(Act(PlanFor({Deployed("web").Type("interactive").Uid("").Build()}), {}, kNow).actions, IsEmpty());
 }
@@ -138,6 +149,16 @@ TEST(Act, AnObjectThatWasRefusedMayBeTriedWithOtherContent) {
   EXPECT_EQ(Act(other, forbidden, kNow).actions.size(), 0U);
 }
 
+TEST(IsWaitOver, OnceForEachWait) {
+  ActState state;
+  state.budgets["chat/a"].not_before = kNow + seconds(2);
+  state.budgets["chat/b"].not_before = kNow + seconds(9);
+  EXPECT_FALSE(IsWaitOver(state, kNow, kNow + seconds(1)));
+  EXPECT_TRUE(IsWaitOver(state, kNow, kNow + seconds(2)));
+  EXPECT_FALSE(IsWaitOver(state, kNow + seconds(2), kNow + seconds(8))) << "that round has tried it";
+  EXPECT_TRUE(IsWaitOver(state, kNow + seconds(2), kNow + seconds(9)));
+}
+
 TEST(Act, AClockThatWasSetBackDoesNotWaitForHours) {
   const BudgetPlan plan = PlanFor({Named("web")});
   const ActState state = Settle({}, Act(plan, {}, kNow).actions.at(0), Error{ErrorKind::kTimeout, "no"}, kNow);
@@ -193,6 +214,8 @@ TEST(EventOfWrite, SaysWhatWasDoneOrWhyNot) {
             "Warning BudgetNotWritten: budget 'b' could not be written: forbidden");
   EXPECT_EQ(Line(EventOfWrite(RowWith(BudgetStep::kRemove, false), action, denied)),
             "Warning BudgetNotWritten: budget 'b' could not be removed: forbidden");
+  EXPECT_EQ(Line(EventOfWrite(RowWith(BudgetStep::kCreate, false), action, Error{ErrorKind::kConflict, "theirs"})), "-")
+      << "the next plan knows more";
   EXPECT_EQ(Line(EventOfWrite(BudgetRow{}, action, {})), "-") << "there is no workload to say it of";
 }
 
@@ -205,6 +228,15 @@ TEST(MayTell, TheSameOnceInSixHours) {
   EXPECT_FALSE(MayTell(events, Note("web", "x"), kNow + hours(5)));
   EXPECT_TRUE(MayTell(events, Note("web", "x"), kNow + hours(6)));
   EXPECT_TRUE(MayTell(events, Note("web", "y"), kNow));
+}
+
+TEST(MayTell, AFailedTryIsNotToldButCounts) {
+  EventHistory events;
+  for (int i = 0; i < 3; ++i) events = Attempt(std::move(events), Note("web", "x"), kNow);
+  EXPECT_TRUE(MayTell(events, Note("web", "x"), kNow));
+  events = Attempt(std::move(events), Note("web", "x"), kNow);
+  EXPECT_FALSE(MayTell(events, Note("web", "x"), kNow));
+  EXPECT_TRUE(MayTell(events, Note("web", "x"), kNow + minutes(10)));
 }
 
 TEST(MayTell, FourOfAWorkloadAndSixtyInAllInTenMinutes) {

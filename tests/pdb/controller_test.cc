@@ -87,6 +87,7 @@ TEST(BudgetController, FollowsAWorkloadThroughItsLife) {
   want.rounds = 3;
   want.created = want.updated = want.removed = 1;
   want.events = 3;
+  want.last_round = desk.clock.Now();
   EXPECT_EQ(desk.controller->counters(), want);
 }
 
@@ -181,8 +182,8 @@ struct TrustRow {
 
 TEST(BudgetController, ActsOnlyOnWhatItCanTrust) {
   const TimePoint now = ManualClock().Now();
-  const SourceState fresh{true, now - seconds(300), 1, 0};
-  const SourceState old{true, now - seconds(301), 1, 0};
+  const SourceState fresh{true, now - seconds(120), 1, 0};
+  const SourceState old{true, now - seconds(121), 1, 0};
   const SourceState unsynced{false, now, 0, 0};
   const TrustRow rows[] = {
       {"all fresh", {{"poddisruptionbudgets.policy", fresh}, {"deployments.apps", fresh}}, BudgetTurn::kRound},
@@ -210,6 +211,46 @@ TEST(BudgetController, WithoutAPolicyItWaits) {
   Desk desk({Named("web")});
   desk.policy = nullptr;
   EXPECT_EQ(desk.controller->Turn(), BudgetTurn::kNotSynced);
+  EXPECT_THAT(desk.said,
+              ElementsAre("the cluster's picture for budgets: no budget is written: there is no policy yet"));
+}
+
+TEST(BudgetController, ALeaderThatHasToWaitSaysSoOnce) {
+  Desk desk({Named("web")});
+  const TimePoint start = desk.clock.Now();
+  const auto see = [&desk](bool synced) {
+    desk.cluster.state().sources["poddisruptionbudgets.policy"] = {true, desk.clock.Now(), 1, 0};
+    desk.cluster.state().sources["deployments.apps"] = {synced, desk.clock.Now(), 1, 0};
+    desk.cluster.Publish();
+  };
+  see(false);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(desk.controller->Turn(), BudgetTurn::kNotSynced);
+  EXPECT_EQ(desk.controller->counters().last_round, TimePoint{});
+  see(true);
+  desk.controller->Turn();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(desk.TurnAfter(seconds(130)), BudgetTurn::kStale);
+  EXPECT_EQ(desk.controller->counters().last_round, start) << "its age shows that nothing happens";
+  see(true);
+  desk.controller->Turn();
+  EXPECT_THAT(
+      desk.said,
+      ElementsAre("the cluster's picture for budgets: no budget is written: deployments.apps is not synced yet",
+                  "the cluster's picture for budgets: well again",
+                  "the cluster's picture for budgets: no budget is written: poddisruptionbudgets.policy had neither "
+                  "list, event nor bookmark for 130 s (at most 120 s are trusted)",
+                  "the cluster's picture for budgets: well again"));
+}
+
+TEST(BudgetController, WhoeverDoesNotLeadDoesNotComplain) {
+  Desk desk({Named("web")});
+  desk.policy = nullptr;
+  desk.controller->Turn();
+  desk.leadership.checks_left = 0;
+  EXPECT_EQ(desk.TurnAfter(seconds(1)), BudgetTurn::kNotLeader);
+  EXPECT_THAT(desk.said, SizeIs(1));
+  desk.leadership.checks_left = 1;
+  desk.TurnAfter(seconds(1));
+  EXPECT_THAT(desk.said, SizeIs(2)) << "a new term, said anew";
 }
 
 // --- failures -------------------------------------------------------------------------------------------------------
@@ -247,6 +288,89 @@ TEST(BudgetController, AServerThatIsAwayEndsTheRound) {
   desk.cluster.FailWith([](const WrittenObject&) { return Error{ErrorKind::kTimeout, "no answer"}; });
   desk.controller->Turn();
   EXPECT_THAT(desk.cluster.written(), SizeIs(1));
+}
+
+// What act.h promises: 2 s, with up to half as much jitter, then doubling.
+TEST(BudgetController, AFailedWriteIsTriedAgainWhenItsWaitIsOver) {
+  Desk desk({Named("web")});
+  desk.cluster.FailWith([](const WrittenObject&) { return Error{ErrorKind::kTimeout, "no answer"}; });
+  desk.controller->Turn();
+  EXPECT_EQ(desk.TurnAfter(seconds(1)), BudgetTurn::kNothingNew);
+  EXPECT_EQ(desk.TurnAfter(seconds(2)), BudgetTurn::kRound) << "3 s after the first";
+  EXPECT_EQ(desk.cluster.budget_writes(), 2U);
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kNothingNew) << "4 s at the earliest";
+  desk.cluster.FailWith(nullptr);
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kRound);
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-web 1"));
+}
+
+TEST(BudgetController, WhatAnAbsentServerLeftUndoneIsTakenUpWithTheFailedOne) {
+  Desk desk({Named("a"), Named("b")});
+  bool away = true;
+  desk.cluster.FailWith([&away](const WrittenObject&) -> std::optional<Error> {
+    if (!away) return {};
+    return Error{ErrorKind::kUnavailable, "connection refused"};
+  });
+  desk.controller->Turn();
+  away = false;
+  EXPECT_EQ(desk.TurnAfter(seconds(3)), BudgetTurn::kRound);
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-a 1", "podium-deployment-b 1"));
+}
+
+TEST(BudgetController, AnEventThatFailedIsToldInALaterRound) {
+  Desk desk({Named("web")});
+  desk.cluster.Put(UserBudget("mine", {{"app", "web"}}));
+  desk.cluster.FailWith([](const WrittenObject&) { return Error{ErrorKind::kPermission, "may not create events"}; });
+  desk.controller->Turn();
+  EXPECT_THAT(desk.cluster.events(), IsEmpty());
+  EXPECT_EQ(desk.controller->counters().events_failed, 1U);
+  desk.cluster.FailWith(nullptr);
+  desk.TurnAfter(seconds(30));
+  desk.TurnAfter(seconds(30));
+  EXPECT_THAT(desk.cluster.events(), ElementsAre("BudgetStepsAside: budget 'mine' covers its pods already"));
+  EXPECT_THAT(desk.said, ElementsAre("events: may not create events", "events: well again"));
+  EXPECT_THAT(desk.cluster.written(), SizeIs(2));
+}
+
+struct TakenRow {
+  const char* name;
+  std::string selects;  // the user's budget: the value of "app"
+  std::vector<std::string> want;
+};
+
+TEST(BudgetController, ABudgetThatGotTheNameMeanwhileIsNotTakenOver) {
+  const std::string second = SecondBudgetName({"apps/v1", "Deployment", "chat", "web", ""});
+  const TakenRow rows[] = {{"covers the pods: aside", "web", {"podium-deployment-web 1"}},
+                           {"another's: second name", "api", {"podium-deployment-web 1", second + " 1"}}};
+  for (const TakenRow& row : rows) {
+    Desk desk({Named("web")});
+    const Pdb theirs = UserBudget("podium-deployment-web", {{"app", row.selects}});
+    desk.cluster.Lag();
+    desk.cluster.Put(theirs);
+    desk.controller->Turn();
+    EXPECT_EQ(*desk.cluster.state().budgets.Find("chat/podium-deployment-web"), theirs) << row.name;
+    EXPECT_THAT(desk.said, ElementsAre("budget chat/podium-deployment-web: somebody else has made a budget of that "
+                                       "name: Podium leaves it and looks again (conflict with \"kubectl\": "
+                                       ".spec.selector)"));
+    EXPECT_THAT(desk.cluster.events(), IsEmpty()) << row.name;
+    desk.cluster.Publish();
+    EXPECT_EQ(desk.TurnAfter(seconds(5)), BudgetTurn::kRound) << row.name;
+    EXPECT_EQ(*desk.cluster.state().budgets.Find("chat/podium-deployment-web"), theirs) << row.name;
+    EXPECT_EQ(desk.Budgets(), row.want) << row.name;
+  }
+}
+
+TEST(BudgetController, ABudgetThatWasDeletedMeanwhileIsNotRevivedByAnUpdate) {
+  Desk desk({Named("web")});
+  desk.controller->Turn();
+  desk.cluster.Lag();
+  ASSERT_TRUE(desk.cluster.Delete({"policy/v1", "poddisruptionbudgets", "chat", "podium-deployment-web"}, "uid-pdb-1"));
+  desk.policy = std::make_shared<const Policy>(WithBudget(AtMostDown("2")));
+  desk.TurnAfter(seconds(5));
+  EXPECT_THAT(desk.Budgets(), IsEmpty());
+  desk.cluster.Publish();
+  desk.TurnAfter(seconds(5));
+  EXPECT_THAT(desk.Budgets(), ElementsAre("podium-deployment-web 2")) << "made anew once that is known";
 }
 
 TEST(BudgetController, ABudgetThatWasReplacedIsNotDeleted) {

@@ -189,41 +189,64 @@ TEST(PlanBudgets, AWorkloadWithoutABudgetIsNoRival) {
 struct OrphanCase {
   const char* name;
   std::map<std::string, SourceState> sources;
-  OwnerReference owner;
+  std::vector<OwnerReference> owners;
   const char* want;
 };
 
-TEST(PlanBudgets, ABudgetWhoseWorkloadIsGoneGoesWhereThatIsCertain) {
+// However sure the snapshot looks: the kinds in it are not of one moment.
+TEST(PlanBudgets, ABudgetWithAnOwnerIsLeftToGarbageCollection) {
   const SourceState read{true, kNow, 1, 0};
-  const SourceState partly{true, kNow, 1, 1};
   const OwnerReference deployment{"apps/v1", "Deployment", "web", false, "uid-web"};
   const OwnerReference rollout{"argoproj.io/v1alpha1", "Rollout", "web", false, "uid-web"};
-  const char* gone = "remove: the workload of budget 'podium-deployment-web' is gone";
-  const char* unseen = "keep: Podium does not see a Deployment: garbage collection removes the budget with it";
+  const char* unseen =
+      "keep: Podium does not see Deployment 'web': garbage collection removes the budget when it is gone";
   const OrphanCase rows[] = {
-      {"from a file", {}, deployment, gone},
-      {"synced", {{"deployments.apps", read}}, deployment, gone},
-      {"not watched", {{"pods", read}}, deployment, unseen},
-      {"not synced yet", {{"deployments.apps", SourceState{}}}, deployment, unseen},
-      {"one could not be read", {{"deployments.apps", partly}}, deployment, unseen},
+      {"from a file", {}, {deployment}, unseen},
+      {"synced", {{"deployments.apps", read}}, {deployment}, unseen},
       {"custom resource",
        {{"deployments.apps", read}},
-       rollout,
-       "keep: Podium does not see a Rollout: garbage collection removes the budget with it"},
-      {"no owner",
-       {{"deployments.apps", read}},
-       OwnerReference{},
-       "remove: budget 'podium-deployment-web' belongs to no workload"},
+       {rollout},
+       "keep: Podium does not see Rollout 'web': garbage collection removes the budget when it is gone"},
+      {"no owner", {{"deployments.apps", read}}, {}, "remove: budget 'podium-deployment-web' belongs to no workload"},
   };
   for (const OrphanCase& row : rows) {
     ClusterSnapshot snapshot = ClusterWith({});
     snapshot.sources = row.sources;
     Pdb ours = OursFor(Chat().Build(), OneDown());
-    ours.owners = {row.owner};
-    if (row.owner.kind.empty()) ours.owners.clear();
+    ours.owners = row.owners;
     Put(snapshot, ours);
     EXPECT_THAT(ShownPlan(snapshot, OneDown()), ElementsAre(row.want)) << row.name;
   }
+}
+
+// A workload that was made anew: of which of the two the snapshot's workload and budget are cannot be told.
+TEST(PlanBudgets, TheUidOfAnotherWorkloadIsNotWrittenOver) {
+  const char* waits =
+      "keep: budget 'podium-deployment-web' belongs to another Deployment of this name (its uid differs): garbage "
+      "collection removes it when that one is gone";
+  Pdb ours = OursFor(Chat().Build(), OneDown());
+  ours.owners[0].uid = "uid-another";
+  for (const Workload& workload : {Chat().Build(), Chat().Replicas(0).Build()}) {
+    ClusterSnapshot snapshot = ClusterWith({workload});
+    Put(snapshot, ours);
+    const BudgetPlan plan = PlanBudgets(snapshot, OneDown(), kNow);
+    ASSERT_EQ(plan.rows.size(), 1U);
+    EXPECT_EQ(Shown(plan.rows[0]), waits);
+    EXPECT_EQ(plan.rows[0].existing, ours);
+  }
+  ours.deleting = true;
+  ClusterSnapshot snapshot = ClusterWith({Chat().Build()});
+  Put(snapshot, ours);
+  EXPECT_THAT(ShownPlan(snapshot, OneDown()), ElementsAre("none: the budget it had is still being deleted"));
+}
+
+TEST(PlanBudgets, TheBudgetOfAnotherUidCountsForItsNeighboursToo) {
+  const Workload api = Deployed("api").Type("interactive").PodLabel("app", "web").Build();
+  Pdb ours = OursFor(Chat().Build(), OneDown());
+  ours.owners[0].uid = "uid-another";
+  ClusterSnapshot snapshot = ClusterWith({api, Chat().Build()});
+  Put(snapshot, ours);
+  EXPECT_EQ(ShownPlan(snapshot, OneDown()).at(0), "step aside: budget 'podium-deployment-web' covers its pods already");
 }
 
 TEST(PlanBudgets, ABudgetThatIsLeftAloneStillCountsAsOne) {

@@ -199,7 +199,6 @@ TEST(PlanBudgets, EveryFieldOfOursIsSetRightAgain) {
       {"type label", [](Pdb& budget) { budget.labels["podium.gpu/workload-type"] = "batch"; }},
       {"reason", [](Pdb& budget) { budget.annotations.clear(); }},
       {"owner taken off", [](Pdb& budget) { budget.owners.clear(); }},
-      {"owner is an earlier workload of that name", [](Pdb& budget) { budget.owners[0].uid = "uid-old"; }},
   };
   for (const Row& row : rows) {
     ClusterSnapshot snapshot = ClusterWith({Chat().Build()});

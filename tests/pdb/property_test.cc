@@ -87,12 +87,14 @@ Policy AnyPolicy() {
   return WithBudget(OneIn(2) ? AtLeast(limit) : AtMostDown(limit));
 }
 
+Ownership OwnershipOf(const BudgetRow& row) { return row.existing ? Ownership::kOurs : Ownership::kNew; }
+
 void CarryOut(BudgetCluster& cluster, const BudgetPlan& plan) {
   for (const bool removals : {true, false}) {
     for (const BudgetRow& row : plan.rows) {
       if (removals && row.Deletes()) RC_ASSERT(cluster.Delete(BudgetRef(*row.existing), row.existing->uid).ok());
       if (!removals && row.Applies())
-        RC_ASSERT(cluster.Apply(BudgetRef(*row.desired), RenderBudget(*row.desired)).ok());
+        RC_ASSERT(cluster.Apply(BudgetRef(*row.desired), RenderBudget(*row.desired), OwnershipOf(row)).ok());
     }
   }
 }

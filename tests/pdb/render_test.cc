@@ -37,6 +37,7 @@ TEST(BudgetName, IsNeverTooLong) {
 
 TEST(RenderBudget, OnlyWhatPodiumOwns) {
   Pdb budget = OursFor(Chat().Build(), OneDown());
+  budget.uid.clear();
   budget.selector->match_expressions = {{"track", SelectorOp::kNotIn, {"a", "b"}}, {"gpu", SelectorOp::kExists, {}}};
   budget.disruptions_allowed = 4;
   EXPECT_EQ(RenderBudget(budget),
@@ -47,6 +48,14 @@ TEST(RenderBudget, OnlyWhatPodiumOwns) {
             R"("kind":"Deployment","name":"web","uid":"uid-web"}]},"spec":{"maxUnavailable":1,"selector":)"
             R"({"matchLabels":{"app":"web"},"matchExpressions":[{"key":"track","operator":"NotIn","values":["a","b"]},)"
             R"({"key":"gpu","operator":"Exists"}]},"unhealthyPodEvictionPolicy":"IfHealthyBudget"}})");
+}
+
+TEST(RenderBudget, TheUidOfTheOneToChange) {
+  Pdb budget;
+  budget.uid = "uid-1";
+  EXPECT_EQ(RenderBudget(budget),
+            R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"","namespace":"",)"
+            R"("uid":"uid-1","labels":{},"annotations":{},"ownerReferences":[]},"spec":{}})");
 }
 
 TEST(RenderBudget, APercentageIsAString) {

@@ -66,7 +66,8 @@ int Apply(const Options& options, const Policy& policy, const std::vector<ClassD
   int code = kExitOk;
   for (const LadderClass* row : RowsToApply(policy, drifts)) {
     const std::string& name = row->priority_class.name;
-    const auto applied = writer.Apply({"scheduling.k8s.io/v1", "priorityclasses", "", name}, RenderPriorityClass(*row));
+    const auto applied = writer.Apply({"scheduling.k8s.io/v1", "priorityclasses", "", name}, RenderPriorityClass(*row),
+                                      Ownership::kOurs);
     io.out << (applied ? "applied " + name : Printable("not applied: " + applied.error().message)) << "\n";
     if (!applied) code = kExitRefused;
   }

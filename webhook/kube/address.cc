@@ -12,6 +12,8 @@ bool IsHostCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
+bool IsUnreserved(char c) { return IsHostCharacter(c) || c == '_' || c == '~'; }
+
 // 0 when `text` is no port.
 int ParsePort(std::string_view text) {
   int port = 0;
@@ -66,6 +68,19 @@ SplitUrl SplitServerUrl(std::string_view url) {
   SplitUrl split{std::string(url.substr(0, path)), std::string(url.substr(path))};
   while (split.path.ends_with('/')) split.path.pop_back();
   return split;
+}
+
+std::string PercentEncoded(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (IsUnreserved(c))
+      out += c;
+    else
+      out.append({'%', kHex[byte >> 4U], kHex[byte & 15U]});
+  }
+  return out;
 }
 
 }  // namespace podium

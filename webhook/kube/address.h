@@ -27,4 +27,7 @@ struct SplitUrl {
 };
 SplitUrl SplitServerUrl(std::string_view url);
 
+// PercentEncoded("a/b c") -> "a%2Fb%20c": one segment of a path, or a name or a value of a query (RFC 3986, 2.3).
+std::string PercentEncoded(std::string_view text);
+
 }  // namespace podium

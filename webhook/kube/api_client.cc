@@ -16,25 +16,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kUnauthorized = 401;
 
-bool IsUnreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
-
-void AppendEncoded(std::string& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  for (const char c : text) {
-    if (IsUnreserved(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-}
-
 // Changes when the file does: a mounted Secret is exchanged by renaming a link, so the file behind it is another one.
 std::string FileMark(const std::string& path) {
   struct stat file {};
@@ -172,9 +153,7 @@ std::string EncodeQuery(const Query& query) {
   std::string text;
   for (const auto& [name, value] : query) {
     text += text.empty() ? '?' : '&';
-    AppendEncoded(text, name);
-    text += '=';
-    AppendEncoded(text, value);
+    text += PercentEncoded(name) + '=' + PercentEncoded(value);
   }
   return text;
 }

@@ -16,7 +16,7 @@ std::string ObjectPath(const ObjectRef& object);
 class ApiWriter final : public ObjectWriter {
  public:
   explicit ApiWriter(ApiClient& api) : api_(api) {}  // must outlive the writer
-  Result<std::string> Apply(const ObjectRef& object, std::string_view json) override;
+  Result<std::string> Apply(const ObjectRef& object, std::string_view json, Ownership ownership) override;
   Status Delete(const ObjectRef& object, std::string_view uid) override;
   Status Create(const ObjectRef& object, std::string_view json) override;
 

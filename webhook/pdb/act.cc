@@ -76,7 +76,8 @@ std::optional<BudgetAction> ActionOf(const BudgetRow& row, std::size_t position)
   }
   // Without the owner's uid (a cluster read from a file) there is no owner reference, and nobody would clean up.
   if (!row.Applies() || row.desired->owners.front().uid.empty()) return {};
-  return BudgetAction{BudgetVerb::kApply, BudgetRef(*row.desired), RenderBudget(*row.desired), "", position};
+  const Ownership ownership = row.step == BudgetStep::kUpdate ? Ownership::kOurs : Ownership::kNew;
+  return BudgetAction{BudgetVerb::kApply, BudgetRef(*row.desired), RenderBudget(*row.desired), "", position, ownership};
 }
 
 std::string WorkloadKey(const WorkloadId& workload) {
@@ -121,6 +122,12 @@ ActState Settle(ActState state, const BudgetAction& action, const Status& status
   return state;
 }
 
+bool IsWaitOver(const ActState& state, TimePoint last_round, TimePoint now) {
+  return std::any_of(state.budgets.begin(), state.budgets.end(), [&](const auto& each) {
+    return last_round < each.second.not_before && each.second.not_before <= now;
+  });
+}
+
 ActState Forget(ActState state, TimePoint now) {
   std::erase_if(state.budgets, [now](const auto& each) { return each.second.not_before + kRemembered < now; });
   std::erase_if(state.events.said, [now](const auto& each) { return each.second + kTellAgain < now; });
@@ -138,6 +145,8 @@ std::optional<BudgetEvent> EventOfRow(const BudgetRow& row) {
 
 std::optional<BudgetEvent> EventOfWrite(const BudgetRow& row, const BudgetAction& action, const Status& status) {
   if (row.workload.kind.empty()) return {};  // about nothing
+  // The snapshot was behind: what comes of it is said when it shows more.
+  if (!status && status.error().kind == ErrorKind::kConflict) return {};
   if (!status)
     return MakeEvent(row.workload, EventType::kWarning, "BudgetNotWritten",
                      "budget '" + action.object.name + "' could not be " + (row.Deletes() ? "removed: " : "written: ") +
@@ -155,7 +164,7 @@ bool MayTell(const EventHistory& events, const BudgetEvent& event, TimePoint now
          (of_workload == events.by_workload.end() || of_workload->second < limits.events_of_workload);
 }
 
-EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) {
+EventHistory Attempt(EventHistory events, const BudgetEvent& event, TimePoint now) {
   if (now - events.window_start >= kEventWindow || now < events.window_start) {
     events.window_start = now;
     events.in_window = 0;
@@ -163,6 +172,11 @@ EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) 
   }
   ++events.in_window;
   ++events.by_workload[WorkloadKey(event.workload)];
+  return events;
+}
+
+EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now) {
+  events = Attempt(std::move(events), event, now);
   events.said[EventName(event)] = now;
   return events;
 }

@@ -22,9 +22,10 @@ enum class BudgetVerb { kDelete, kApply };
 struct BudgetAction {
   BudgetVerb verb = BudgetVerb::kApply;
   ObjectRef object;
-  std::string json;     // of kApply
-  std::string uid;      // of kDelete
-  std::size_t row = 0;  // of the plan
+  std::string json;                       // of kApply
+  std::string uid;                        // of kDelete
+  std::size_t row = 0;                    // of the plan
+  Ownership ownership = Ownership::kNew;  // of kApply
   bool operator==(const BudgetAction&) const = default;
 };
 
@@ -72,6 +73,9 @@ ActRound Act(const BudgetPlan& plan, const ActState& state, TimePoint now, const
 // `state` after `action` ended with `status`.
 ActState Settle(ActState state, const BudgetAction& action, const Status& status, TimePoint now);
 
+// Whether a waiting time ended after `last_round`, so that a round now finds something to try again.
+bool IsWaitOver(const ActState& state, TimePoint last_round, TimePoint now);
+
 // `state` without what no longer matters.
 ActState Forget(ActState state, TimePoint now);
 
@@ -81,6 +85,9 @@ std::optional<BudgetEvent> EventOfWrite(const BudgetRow& row, const BudgetAction
 
 // Whether `event` may be told now: the same once in six hours, and within the limits.
 bool MayTell(const EventHistory& events, const BudgetEvent& event, TimePoint now, const ActLimits& limits = {});
+// `events` after a try to tell `event`, which counts against the limits.
+EventHistory Attempt(EventHistory events, const BudgetEvent& event, TimePoint now);
+// The same, and people have it: not again for six hours.
 EventHistory Tell(EventHistory events, const BudgetEvent& event, TimePoint now);
 
 }  // namespace podium

@@ -20,18 +20,37 @@ constexpr const char* kNeededSources[] = {kBudgetSource,
                                           "namespaces",
                                           "priorityclasses.scheduling.k8s.io"};
 
-enum class Trust { kFresh, kNotSynced, kStale };
+constexpr const char* kPicture = "the cluster's picture for budgets";  // what complaints are about
 
-Trust TrustOf(const ClusterSnapshot& snapshot, TimePoint now, std::chrono::seconds oldest_event) {
-  if (snapshot.sources.empty()) return Trust::kFresh;  // read from a file
-  if (!snapshot.sources.contains(kBudgetSource)) return Trust::kNotSynced;
+Error NotSynced(std::string why) { return {ErrorKind::kUnavailable, "no budget is written: " + std::move(why)}; }
+
+Error Stale(const std::string& source, TimePoint::duration silent, std::chrono::seconds oldest_event) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(silent);
+  return {ErrorKind::kTimeout, "no budget is written: " + source + " had neither list, event nor bookmark for " +
+                                   std::to_string(whole.count()) + " s (at most " +
+                                   std::to_string(oldest_event.count()) + " s are trusted)"};
+}
+
+// An error of kUnavailable: not synced; of kTimeout: stale.
+Status TrustOf(const ClusterSnapshot& snapshot, TimePoint now, std::chrono::seconds oldest_event) {
+  if (snapshot.sources.empty()) return {};  // read from a file
+  if (!snapshot.sources.contains(kBudgetSource)) return NotSynced(std::string(kBudgetSource) + " is not watched");
   for (const char* name : kNeededSources) {
     const auto source = snapshot.sources.find(name);
     if (source == snapshot.sources.end()) continue;
-    if (!source->second.synced) return Trust::kNotSynced;
-    if (now - source->second.last_event > oldest_event) return Trust::kStale;
+    if (!source->second.synced) return NotSynced(std::string(name) + " is not synced yet");
+    const auto silent = now - source->second.last_event;
+    if (silent > oldest_event) return Stale(name, silent, oldest_event);
   }
-  return Trust::kFresh;
+  return {};
+}
+
+// What to say of an apply. A conflict of a new budget needs no other answer than the next plan: as soon as the snapshot
+// shows the other one, Podium steps aside for it or takes its second name.
+Status Explained(const Error& error, Ownership ownership) {
+  if (error.kind != ErrorKind::kConflict || ownership != Ownership::kNew) return error;
+  return Error{error.kind, "somebody else has made a budget of that name: Podium leaves it and looks again (" +
+                               error.message + ")"};
 }
 
 bool IsAway(const Status& status) {
@@ -100,14 +119,17 @@ BudgetTurn BudgetController::Turn() {
 BudgetTurn BudgetController::TurnOrThrow() {
   if (!ports_.leadership.IsLeader()) {
     last_round_ = {};  // a new leader looks at once
+    complaints_.erase(kPicture);
     return BudgetTurn::kNotLeader;
   }
   const std::shared_ptr<const ClusterSnapshot> snapshot = ports_.snapshots.Current();
   const std::shared_ptr<const Policy> policy = ports_.policy();
-  if (snapshot == nullptr || policy == nullptr) return BudgetTurn::kNotSynced;
   const TimePoint now = ports_.clock.Now();
-  const Trust trust = TrustOf(*snapshot, now, options_.oldest_event);
-  if (trust != Trust::kFresh) return trust == Trust::kStale ? BudgetTurn::kStale : BudgetTurn::kNotSynced;
+  const Status trust = snapshot == nullptr ? NotSynced("the cluster is not synced yet")
+                       : policy == nullptr ? NotSynced("there is no policy yet")
+                                           : TrustOf(*snapshot, now, options_.oldest_event);
+  Complain(kPicture, trust);
+  if (!trust) return trust.error().kind == ErrorKind::kTimeout ? BudgetTurn::kStale : BudgetTurn::kNotSynced;
   if (!IsDue(*snapshot, policy.get(), now)) return BudgetTurn::kNothingNew;
   last_policy_ = policy;
   basis_ = {snapshot->classes, snapshot->namespaces, snapshot->budgets, snapshot->workloads, snapshot->autoscalers};
@@ -127,12 +149,13 @@ bool BudgetController::HasChanged(const ClusterSnapshot& snapshot) const {
 bool BudgetController::IsDue(const ClusterSnapshot& snapshot, const Policy* policy, TimePoint now) const {
   if (more_ || policy != last_policy_.get() || now < last_round_) return true;
   const auto since = now - last_round_;
-  return since >= options_.at_least_every || (since >= options_.at_most_every && HasChanged(snapshot));
+  return since >= options_.at_least_every || (since >= options_.at_most_every && HasChanged(snapshot)) ||
+         (since >= options_.try_again_every && IsWaitOver(state_, last_round_, now));
 }
 
 void BudgetController::Round(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now) {
   auto plan = std::make_shared<const BudgetPlan>(PlanBudgets(snapshot, policy, now, options_.decide));
-  NotePlan(*plan);
+  NotePlan(*plan, now);
   plan_.Store(plan);
   state_ = Forget(std::move(state_), now);
   const ActRound round = Act(*plan, state_, now, options_.limits);
@@ -156,8 +179,9 @@ BudgetController::Outcome BudgetController::CarryOut(const BudgetPlan& plan, con
   Status status;
   if (action.verb == BudgetVerb::kDelete) {
     status = ports_.writer.Delete(action.object, action.uid);
-  } else if (const Result<std::string> stored = ports_.writer.Apply(action.object, action.json); !stored) {
-    status = stored.error();
+  } else {
+    const Result<std::string> stored = ports_.writer.Apply(action.object, action.json, action.ownership);
+    if (!stored) status = Explained(stored.error(), action.ownership);
   }
   state_ = Settle(std::move(state_), action, status, ports_.clock.Now());
   const BudgetRow& row = plan.rows[action.row];
@@ -183,8 +207,8 @@ bool BudgetController::TellIfAllowed(const BudgetEvent& event) {
   if (!MayTell(state_.events, event, now, options_.limits)) return true;
   if (stopping_ || !ports_.leadership.IsLeader()) return false;
   const Status status = ports_.writer.Create(EventRef(event), RenderEvent(event, options_.instance, now));
-  state_.events = Tell(std::move(state_.events), event, now);
   const bool told = status || status.error().kind == ErrorKind::kConflict;  // another replica said it already
+  state_.events = told ? Tell(std::move(state_.events), event, now) : Attempt(std::move(state_.events), event, now);
   {
     const MutexLock lock(mutex_);
     ++(told ? counters_.events : counters_.events_failed);
@@ -193,12 +217,13 @@ bool BudgetController::TellIfAllowed(const BudgetEvent& event) {
   return !IsAway(status);
 }
 
-void BudgetController::NotePlan(const BudgetPlan& plan) {
+void BudgetController::NotePlan(const BudgetPlan& plan, TimePoint now) {
   const auto count = [&plan](const auto& is) {
     return static_cast<std::uint64_t>(std::count_if(plan.rows.begin(), plan.rows.end(), is));
   };
   const MutexLock lock(mutex_);
   ++counters_.rounds;
+  counters_.last_round = now;
   counters_.managed = count([](const BudgetRow& row) { return row.Applies() || row.step == BudgetStep::kKeep; });
   counters_.stepped_aside = count([](const BudgetRow& row) { return row.step == BudgetStep::kStepAside; });
   counters_.problems = count([](const BudgetRow& row) { return row.problem; });

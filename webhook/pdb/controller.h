@@ -36,10 +36,11 @@ struct BudgetControllerOptions {
   std::string instance = "podium";          // of events: which replica says it
   std::chrono::seconds at_least_every{30};  // a round, also when nothing changed
   std::chrono::seconds at_most_every{5};    // a busy cluster publishes several snapshots a second
-  std::chrono::seconds oldest_event{300};   // of the kinds a plan needs; API servers send bookmarks about every minute
+  std::chrono::seconds try_again_every{2};  // at most; many budgets that failed have as many waiting times
+  std::chrono::seconds oldest_event{120};   // of the kinds a plan needs; API servers send bookmarks about every minute
   std::chrono::milliseconds look_every{500};  // how soon the thread sees a new snapshot
-  // One line for the log, when something goes wrong for the first time and when it is well again. May be empty, must
-  // not throw.
+  // One line for the log, when something goes wrong for the first time and when it is well again; also when a leader
+  // has to wait for the cluster's picture. May be empty, must not throw.
   std::function<void(std::string_view)> say;
 };
 
@@ -57,6 +58,7 @@ struct BudgetCounters {
   std::uint64_t managed = 0;        // now: budgets of ours that stand or are wanted
   std::uint64_t stepped_aside = 0;  // now
   std::uint64_t problems = 0;       // now
+  TimePoint last_round{};           // when the last plan was made; the epoch: never
   bool operator==(const BudgetCounters&) const = default;
 };
 
@@ -101,7 +103,7 @@ class BudgetController {
   Outcome CarryOut(const BudgetPlan& plan, const BudgetAction& action);
   void TellOfRows(const BudgetPlan& plan);
   bool TellIfAllowed(const BudgetEvent& event);
-  void NotePlan(const BudgetPlan& plan);
+  void NotePlan(const BudgetPlan& plan, TimePoint now);
   void NoteWrite(const BudgetRow& row, const BudgetAction& action, const Status& status);
   void Complain(const std::string& about, const Status& status);
   void Loop();

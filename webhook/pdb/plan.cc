@@ -64,43 +64,22 @@ bool IsAsDesired(const Pdb& existing, const Pdb& desired) {
 
 // --- budgets whose workload the snapshot does not show --------------------------------------------------------------
 
-struct OwnerSource {
-  std::string_view group;
-  std::string_view kind;
-  const char* source;  // key of ClusterSnapshot::sources
-};
-
-constexpr OwnerSource kOwnerSources[] = {{"apps", "Deployment", "deployments.apps"},
-                                         {"apps", "StatefulSet", "statefulsets.apps"},
-                                         {"apps", "ReplicaSet", "replicasets.apps"},
-                                         {"", "ReplicationController", "replicationcontrollers"}};
-
-// False: the workload may exist all the same (its kind is not watched, or one of its kind could not be read).
-bool WouldShow(const ClusterSnapshot& snapshot, const OwnerReference& owner) {
-  if (snapshot.sources.empty()) return true;
-  for (const OwnerSource& each : kOwnerSources) {
-    if (each.group != GroupOf(owner.api_version) || each.kind != owner.kind) continue;
-    const auto source = snapshot.sources.find(each.source);
-    return source != snapshot.sources.end() && source->second.synced && source->second.skipped == 0;
-  }
-  return false;
-}
-
-BudgetRow OrphanRow(const ClusterSnapshot& snapshot, const Pdb& budget) {
+// The kinds of a snapshot are not of one moment: a workload that is not there may only not be there yet. Garbage
+// collection asks the API server itself, by the owner's uid, so whatever has an owner is left to it.
+BudgetRow OrphanRow(const Pdb& budget) {
   BudgetRow row;
   row.existing = budget;
   row.workload.namespace_name = budget.namespace_name;
-  row.step = BudgetStep::kRemove;
   if (budget.owners.empty()) {
+    row.step = BudgetStep::kRemove;
     row.reason = "budget '" + budget.name + "' belongs to no workload";
     return row;
   }
   const OwnerReference& owner = budget.owners.front();
   row.workload = {owner.api_version, owner.kind, budget.namespace_name, owner.name, owner.uid};
-  const bool gone = WouldShow(snapshot, owner);
-  if (!gone) row.step = BudgetStep::kKeep;
-  row.reason = gone ? "the workload of budget '" + budget.name + "' is gone"
-                    : "Podium does not see a " + owner.kind + ": garbage collection removes the budget with it";
+  row.step = BudgetStep::kKeep;
+  row.reason = "Podium does not see " + owner.kind + " '" + owner.name +
+               "': garbage collection removes the budget when it is gone";
   return row;
 }
 
@@ -109,7 +88,8 @@ BudgetRow OrphanRow(const ClusterSnapshot& snapshot, const Pdb& budget) {
 struct Candidate {
   const Workload* workload = nullptr;
   Wish wish;
-  std::vector<const Pdb*> ours;  // the one to keep is in front
+  std::vector<const Pdb*> ours;         // the one to keep is in front
+  const Pdb* of_another_uid = nullptr;  // the budget of an earlier, or a later, workload of that kind and name
 };
 
 class Planner {
@@ -117,7 +97,8 @@ class Planner {
   Planner(const ClusterSnapshot& snapshot, const Policy& policy, const DecideOptions& options, TimePoint now)
       : snapshot_(snapshot), surroundings_(snapshot) {
     const WishInput input{snapshot, policy, surroundings_, options, now};
-    for (const auto& row : snapshot.workloads) candidates_.push_back({&row.value, WishOf(row.value, input), {}});
+    for (const auto& row : snapshot.workloads)
+      candidates_.push_back({&row.value, WishOf(row.value, input), {}, nullptr});
     ClaimBudgets();
   }
 
@@ -135,7 +116,7 @@ class Planner {
   }
 
  private:
-  // By owner; by name where the owner is an earlier workload of that name or the reference was taken off.
+  // By owner; by name where the reference was taken off.
   void ClaimBudgets() {
     std::unordered_map<const Workload*, std::size_t> by_workload;
     std::unordered_map<std::string, std::size_t> by_name;
@@ -147,20 +128,42 @@ class Planner {
     for (const auto& row : snapshot_.budgets) {
       const Pdb& budget = row.value;
       if (!IsPodiumsBudget(budget)) continue;
+      const auto named = by_name.find(row.key);
       if (const Workload* owner = OwnerOf(budget)) {
         candidates_[by_workload.at(owner)].ours.push_back(&budget);
-      } else if (const auto named = by_name.find(row.key); named != by_name.end()) {
+      } else if (named != by_name.end() && (budget.owners.empty() || budget.deleting)) {
         candidates_[named->second].ours.push_back(&budget);
+      } else if (const Workload* namesake = NamesakeOf(budget); namesake != nullptr && !budget.deleting) {
+        SetAside(candidates_[by_workload.at(namesake)], budget);
       } else if (!budget.deleting) {
-        orphans_.push_back(OrphanRow(snapshot_, budget));
+        orphans_.push_back(OrphanRow(budget));
       }
     }
     for (Candidate& each : candidates_) PutBestFirst(each);
   }
 
+  // Either the snapshot shows the workload as it was before it was made anew, or the budget is of the one before. To
+  // write this workload's uid into it would, in the first case, have garbage collection remove a budget that is right.
+  void SetAside(Candidate& candidate, const Pdb& budget) {
+    left_.insert(KeyOf(budget.namespace_name, budget.name));
+    if (candidate.of_another_uid == nullptr)
+      candidate.of_another_uid = &budget;
+    else
+      orphans_.push_back(OrphanRow(budget));
+  }
+
   [[nodiscard]] const Workload* OwnerOf(const Pdb& budget) const {
     for (const OwnerReference& owner : budget.owners)
       if (const Workload* workload = surroundings_.Find(owner, budget.namespace_name)) return workload;
+    return nullptr;
+  }
+
+  // The workload of its owner's kind and name, whatever its uid.
+  [[nodiscard]] const Workload* NamesakeOf(const Pdb& budget) const {
+    for (OwnerReference owner : budget.owners) {
+      owner.uid.clear();
+      if (const Workload* workload = surroundings_.Find(owner, budget.namespace_name)) return workload;
+    }
     return nullptr;
   }
 
@@ -175,13 +178,12 @@ class Planner {
 
   // All that Podium will not change: users' own budgets, and ours that are left to garbage collection.
   SelectorIndex IndexOthers() {
-    std::set<std::string> left;
     for (const BudgetRow& row : orphans_)
-      if (row.step == BudgetStep::kKeep) left.insert(KeyOf(row.existing->namespace_name, row.existing->name));
+      if (row.step == BudgetStep::kKeep) left_.insert(KeyOf(row.existing->namespace_name, row.existing->name));
     std::vector<SelectorIndex::Entry> entries;
     for (const auto& row : snapshot_.budgets) {
       const Pdb& budget = row.value;
-      if (budget.deleting || !budget.selector || (IsPodiumsBudget(budget) && !left.contains(row.key))) continue;
+      if (budget.deleting || !budget.selector || (IsPodiumsBudget(budget) && !left_.contains(row.key))) continue;
       entries.push_back({budget.namespace_name, &*budget.selector});
       others_.push_back(&budget);
     }
@@ -217,6 +219,7 @@ class Planner {
 
   BudgetRow RowOf(std::size_t position, const SelectorIndex& foreign) {
     const Candidate& candidate = candidates_[position];
+    if (candidate.of_another_uid != nullptr && candidate.ours.empty()) return WaitingRow(position);
     BudgetRow row;
     row.workload = IdOf(*candidate.workload);
     if (!candidate.ours.empty()) row.existing = *candidate.ours.front();
@@ -232,6 +235,18 @@ class Planner {
       Want(row, position);
     }
     if (!exists && row.existing) row.existing.reset();  // it is on its way out by itself
+    return row;
+  }
+
+  BudgetRow WaitingRow(std::size_t position) {
+    const Candidate& candidate = candidates_[position];
+    if (MayHaveBudget(candidate)) budgeted_.insert(position);
+    BudgetRow row;
+    row.workload = IdOf(*candidate.workload);
+    row.existing = *candidate.of_another_uid;
+    row.step = BudgetStep::kKeep;
+    row.reason = "budget '" + row.existing->name + "' belongs to another " + row.workload.kind +
+                 " of this name (its uid differs): garbage collection removes it when that one is gone";
     return row;
   }
 
@@ -283,6 +298,7 @@ class Planner {
     Pdb desired = DesiredBudget(*candidate.workload, candidate.wish, name);
     const bool right = row.existing && IsAsDesired(*row.existing, desired);
     row.step = right ? BudgetStep::kKeep : row.existing ? BudgetStep::kUpdate : BudgetStep::kCreate;
+    if (row.existing) desired.uid = row.existing->uid;  // gone meanwhile: then it is not revived
     if (!right) row.desired = std::move(desired);
   }
 
@@ -309,6 +325,7 @@ class Planner {
   Surroundings surroundings_;
   std::vector<Candidate> candidates_;
   std::vector<BudgetRow> orphans_;
+  std::set<std::string> left_;      // keys of budgets of ours that garbage collection decides about
   std::vector<const Pdb*> others_;  // as in the index of IndexOthers
   std::unordered_map<std::size_t, std::set<std::size_t>> rivals_;
   std::set<std::size_t> budgeted_;  // those that have a budget, of the rows so far

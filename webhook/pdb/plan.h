@@ -53,7 +53,7 @@ struct WorkloadId {
 struct BudgetRow {
   WorkloadId workload;  // of a budget whose workload is gone: as its owner reference says it
   BudgetStep step = BudgetStep::kNone;
-  std::optional<Pdb> desired;   // what to write, only the fields Podium owns; of kCreate and kUpdate
+  std::optional<Pdb> desired;   // what to write, only the fields Podium owns; of kUpdate with the uid of `existing`
   std::optional<Pdb> existing;  // ours as the snapshot shows it, when there is one
   std::string reason;           // one sentence for people
   bool problem = false;         // somebody has to look: Podium cannot set it right

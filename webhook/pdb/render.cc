@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "core/digest.h"
 #include "core/snapshot_builder.h"
 #include "core/text.h"
 #include "pdb/wish.h"
-#include "wire/json.h"
+#include "wire/object_writer.h"
 
 namespace podium {
 namespace {
@@ -44,111 +43,34 @@ bool IsKubernetesOwn(const WorkloadId& workload) {
 
 // --- pieces of JSON -------------------------------------------------------------------------------------------------
 
-void Member(JsonWriter& json, std::string_view key, std::string_view value) {
-  json.Key(key);
-  json.String(value);
-}
-
-void WriteMap(JsonWriter& json, const Labels& map) {
-  json.BeginObject();
-  for (const auto& [key, value] : map) Member(json, key, value);
-  json.EndObject();
-}
-
-std::string_view NameOf(SelectorOp op) {
-  switch (op) {
-    case SelectorOp::kIn: return "In";
-    case SelectorOp::kNotIn: return "NotIn";
-    case SelectorOp::kExists: return "Exists";
-    case SelectorOp::kDoesNotExist: return "DoesNotExist";
-  }
-  return "In";
-}
-
-void WriteRequirement(JsonWriter& json, const SelectorRequirement& requirement) {
-  json.BeginObject();
-  Member(json, "key", requirement.key);
-  Member(json, "operator", NameOf(requirement.op));
-  if (!requirement.values.empty()) {
-    json.Key("values");
-    json.BeginArray();
-    for (const std::string& value : requirement.values) json.String(value);
-    json.EndArray();
-  }
-  json.EndObject();
-}
-
-void WriteSelector(JsonWriter& json, const LabelSelector& selector) {
-  json.BeginObject();
-  if (!selector.match_labels.empty()) {
-    json.Key("matchLabels");
-    WriteMap(json, selector.match_labels);
-  }
-  if (!selector.match_expressions.empty()) {
-    json.Key("matchExpressions");
-    json.BeginArray();
-    for (const SelectorRequirement& each : selector.match_expressions) WriteRequirement(json, each);
-    json.EndArray();
-  }
-  json.EndObject();
-}
-
-// IntOrString: "1" is a number, "25%" a string.
-void WriteLimit(JsonWriter& json, std::string_view key, const std::optional<std::string>& limit) {
-  if (!limit) return;
-  json.Key(key);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(limit->data(), limit->data() + limit->size(), number);
-  if (error == std::errc() && end == limit->data() + limit->size())
-    json.Int(number);
-  else
-    json.String(*limit);
-}
-
-void WriteOwner(JsonWriter& json, const OwnerReference& owner) {
-  json.BeginObject();
-  Member(json, "apiVersion", owner.api_version);
-  Member(json, "kind", owner.kind);
-  Member(json, "name", owner.name);
-  Member(json, "uid", owner.uid);
-  json.EndObject();
-}
-
 void WriteMetadata(JsonWriter& json, const Pdb& budget) {
   json.BeginObject();
-  Member(json, "name", budget.name);
-  Member(json, "namespace", budget.namespace_name);
-  json.Key("labels");
-  WriteMap(json, budget.labels);
-  json.Key("annotations");
-  WriteMap(json, budget.annotations);
-  json.Key("ownerReferences");
-  json.BeginArray();
-  for (const OwnerReference& owner : budget.owners) WriteOwner(json, owner);
-  json.EndArray();
+  WriteText(json, "name", budget.name);
+  WriteText(json, "namespace", budget.namespace_name);
+  if (!budget.uid.empty()) WriteText(json, "uid", budget.uid);
+  WriteLabels(json, "labels", budget.labels);
+  WriteLabels(json, "annotations", budget.annotations);
+  WriteOwners(json, budget.owners);
   json.EndObject();
 }
 
 void WriteSpec(JsonWriter& json, const Pdb& budget) {
   json.BeginObject();
-  WriteLimit(json, "minAvailable", budget.min_available);
-  WriteLimit(json, "maxUnavailable", budget.max_unavailable);
-  if (budget.selector) {
-    json.Key("selector");
-    WriteSelector(json, *budget.selector);
-  }
+  WriteIntOrString(json, "minAvailable", budget.min_available);
+  WriteIntOrString(json, "maxUnavailable", budget.max_unavailable);
+  if (budget.selector) WriteSelector(json, *budget.selector);
   if (budget.unhealthy_pod_eviction_policy)
-    Member(json, "unhealthyPodEvictionPolicy", *budget.unhealthy_pod_eviction_policy);
+    WriteText(json, "unhealthyPodEvictionPolicy", *budget.unhealthy_pod_eviction_policy);
   json.EndObject();
 }
 
 void WriteRegarding(JsonWriter& json, const WorkloadId& workload) {
   json.BeginObject();
-  Member(json, "apiVersion", workload.api_version);
-  Member(json, "kind", workload.kind);
-  Member(json, "namespace", workload.namespace_name);
-  Member(json, "name", workload.name);
-  if (!workload.uid.empty()) Member(json, "uid", workload.uid);
+  WriteText(json, "apiVersion", workload.api_version);
+  WriteText(json, "kind", workload.kind);
+  WriteText(json, "namespace", workload.namespace_name);
+  WriteText(json, "name", workload.name);
+  if (!workload.uid.empty()) WriteText(json, "uid", workload.uid);
   json.EndObject();
 }
 
@@ -172,8 +94,8 @@ std::string RenderBudget(const Pdb& desired) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
-  Member(json, "apiVersion", "policy/v1");
-  Member(json, "kind", "PodDisruptionBudget");
+  WriteText(json, "apiVersion", "policy/v1");
+  WriteText(json, "kind", "PodDisruptionBudget");
   json.Key("metadata");
   WriteMetadata(json, desired);
   json.Key("spec");
@@ -195,20 +117,20 @@ std::string RenderEvent(const BudgetEvent& event, std::string_view instance, Tim
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
-  Member(json, "apiVersion", "events.k8s.io/v1");
-  Member(json, "kind", "Event");
+  WriteText(json, "apiVersion", "events.k8s.io/v1");
+  WriteText(json, "kind", "Event");
   json.Key("metadata");
   json.BeginObject();
-  Member(json, "name", EventName(event));
-  Member(json, "namespace", event.workload.namespace_name);
+  WriteText(json, "name", EventName(event));
+  WriteText(json, "namespace", event.workload.namespace_name);
   json.EndObject();
-  Member(json, "eventTime", FormatRfc3339(now));
-  Member(json, "type", event.type == EventType::kWarning ? "Warning" : "Normal");
-  Member(json, "reason", event.reason);
-  Member(json, "action", "Budget");
-  Member(json, "note", event.note.substr(0, kMostNoteBytes));
-  Member(json, "reportingController", "podium.gpu/budgets");
-  Member(json, "reportingInstance", instance.substr(0, kMostInstanceChars));
+  WriteText(json, "eventTime", FormatRfc3339(now));
+  WriteText(json, "type", event.type == EventType::kWarning ? "Warning" : "Normal");
+  WriteText(json, "reason", event.reason);
+  WriteText(json, "action", "Budget");
+  WriteText(json, "note", event.note.substr(0, kMostNoteBytes));
+  WriteText(json, "reportingController", "podium.gpu/budgets");
+  WriteText(json, "reportingInstance", instance.substr(0, kMostInstanceChars));
   json.Key("regarding");
   WriteRegarding(json, event.workload);
   json.EndObject();

@@ -17,7 +17,8 @@ std::string SecondBudgetName(const WorkloadId& workload);
 
 ObjectRef BudgetRef(const Pdb& budget);
 
-// For server-side apply: policy/v1 with only the fields Podium owns. The owner reference makes garbage collection
+// For server-side apply: policy/v1 with only the fields Podium owns, and the uid where there is one: an apply to an
+// object that is gone or another by now then fails (409). The owner reference makes garbage collection
 // remove the budget with its workload. It has no blockOwnerDeletion, for which Podium would need the right to update
 // the finalizers of every workload kind (plugin/pkg/admission/gc/gc_admission.go), and no `controller`: nobody adopts
 // budgets.

@@ -5,6 +5,7 @@
 
 #include "core/snapshot_builder.h"
 #include "wire/json.h"
+#include "wire/object_writer.h"
 
 namespace podium {
 namespace {
@@ -21,16 +22,6 @@ std::string_view ToText(PodPhase phase) {
     case PodPhase::kUnknown: return "Unknown";
   }
   return "Unknown";
-}
-
-std::string_view ToText(SelectorOp op) {
-  switch (op) {
-    case SelectorOp::kIn: return "In";
-    case SelectorOp::kNotIn: return "NotIn";
-    case SelectorOp::kExists: return "Exists";
-    case SelectorOp::kDoesNotExist: return "DoesNotExist";
-  }
-  return "";
 }
 
 // Writes the objects; members that are absent or have their default are left out.
@@ -74,9 +65,7 @@ class ListWriter {
     json_.BeginObject();
   }
   void Text(std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    json_.Key(key);
-    json_.String(value);
+    if (!value.empty()) WriteText(json_, key, value);
   }
   void Number(std::string_view key, std::int64_t value) {
     json_.Key(key);
@@ -87,13 +76,8 @@ class ListWriter {
     json_.Key(key);
     json_.Bool(true);
   }
-  void Map(std::string_view key, const Labels& labels) {
-    BeginMember(key);
-    for (const auto& [name, value] : labels) json_.Key(name), json_.String(value);
-    json_.EndObject();
-  }
   void MapUnlessEmpty(std::string_view key, const Labels& labels) {
-    if (!labels.empty()) Map(key, labels);
+    if (!labels.empty()) WriteLabels(json_, key, labels);
   }
   void Resources(std::string_view key, const ResourceList& resources) {
     if (resources.empty()) return;
@@ -102,36 +86,10 @@ class ListWriter {
     json_.EndObject();
   }
   void Texts(std::string_view key, const std::vector<std::string>& texts) {
-    if (texts.empty()) return;
-    json_.Key(key);
-    json_.BeginArray();
-    for (const std::string& text : texts) json_.String(text);
-    json_.EndArray();
+    if (!texts.empty()) WriteTexts(json_, key, texts);
   }
-  // intstr.IntOrString
-  void AmountOrPercentage(std::string_view key, const std::optional<std::string>& amount) {
-    if (!amount) return;
-    json_.Key(key);
-    if (amount->ends_with('%'))
-      json_.String(*amount);
-    else
-      json_.Raw(*amount);
-  }
-
   void Owners(const std::vector<OwnerReference>& owners) {
-    if (owners.empty()) return;
-    json_.Key("ownerReferences");
-    json_.BeginArray();
-    for (const OwnerReference& owner : owners) {
-      json_.BeginObject();
-      Text("apiVersion", owner.api_version);
-      Text("kind", owner.kind);
-      Text("name", owner.name);
-      Text("uid", owner.uid);
-      True("controller", owner.controller);
-      json_.EndObject();
-    }
-    json_.EndArray();
+    if (!owners.empty()) WriteOwners(json_, owners);
   }
 
   void BeginMetadata(std::string_view namespace_name, std::string_view name, std::string_view uid = {}) {
@@ -145,23 +103,7 @@ class ListWriter {
   }
 
   void Selector(const std::optional<LabelSelector>& selector) {
-    if (!selector) return;
-    BeginMember("selector");
-    MapUnlessEmpty("matchLabels", selector->match_labels);
-    if (!selector->match_expressions.empty()) {
-      json_.Key("matchExpressions");
-      json_.BeginArray();
-      for (const SelectorRequirement& requirement : selector->match_expressions) Write(requirement);
-      json_.EndArray();
-    }
-    json_.EndObject();
-  }
-  void Write(const SelectorRequirement& requirement) {
-    json_.BeginObject();
-    Text("key", requirement.key);
-    Text("operator", ToText(requirement.op));
-    Texts("values", requirement.values);
-    json_.EndObject();
+    if (selector) WriteSelector(json_, *selector);
   }
 
   void Write(const Namespace& value) {
@@ -287,13 +229,13 @@ class ListWriter {
     if (workload.replicas) Number("replicas", *workload.replicas);
     const bool labels_only = workload.kind == "ReplicationController" && GroupOf(workload.api_version).empty();
     if (labels_only && workload.selector)
-      Map("selector", workload.selector->match_labels);
+      WriteLabels(json_, "selector", workload.selector->match_labels);
     else
       Selector(workload.selector);
     if (workload.rollout_max_unavailable) {
       BeginMember(workload.kind == "Deployment" ? "strategy" : "updateStrategy");
       BeginMember("rollingUpdate");
-      AmountOrPercentage("maxUnavailable", workload.rollout_max_unavailable);
+      WriteIntOrString(json_, "maxUnavailable", workload.rollout_max_unavailable);
       json_.EndObject();
       json_.EndObject();
     }
@@ -315,9 +257,9 @@ class ListWriter {
   void TemplateMetadata(const ObjectMeta& meta) {
     BeginMetadata(meta.namespace_name, meta.name);
     Text("generateName", meta.generate_name);
-    if (meta.has_labels) Map("labels", meta.labels);
+    if (meta.has_labels) WriteLabels(json_, "labels", meta.labels);
     if (meta.has_annotations)
-      Map("annotations", meta.mirror ? Labels{{"kubernetes.io/config.mirror", "mirror"}} : Labels{});
+      WriteLabels(json_, "annotations", meta.mirror ? Labels{{"kubernetes.io/config.mirror", "mirror"}} : Labels{});
     Owners(meta.owners);
     Deleting(meta.deleting);
     json_.EndObject();
@@ -334,8 +276,8 @@ class ListWriter {
     json_.EndObject();
     BeginMember("spec");
     Selector(pdb.selector);
-    AmountOrPercentage("minAvailable", pdb.min_available);
-    AmountOrPercentage("maxUnavailable", pdb.max_unavailable);
+    WriteIntOrString(json_, "minAvailable", pdb.min_available);
+    WriteIntOrString(json_, "maxUnavailable", pdb.max_unavailable);
     Text("unhealthyPodEvictionPolicy", pdb.unhealthy_pod_eviction_policy.value_or(""));
     json_.EndObject();
     WriteStatus(pdb);
