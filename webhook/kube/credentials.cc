@@ -18,10 +18,17 @@ CredentialSource::CredentialSource(TokenSource source, const ExecLimits& limits,
     : source_(std::move(source)), limits_(limits), now_(std::move(now)) {}
 
 Result<Credential> CredentialSource::Current() {
+  const SteadyTime asked = now_();
   const MutexLock lock(mutex_);
   if (known_ && now_() < until_) return credential_;
+  // A plugin that hangs would else be waited for by one caller after the other.
+  if (failure_ && asked < failed_at_) return *failure_;
   Result<Credential> read = Read();
-  if (!read) return read.error();
+  if (!read) {
+    failure_ = read.error();
+    failed_at_ = now_();
+    return read.error();
+  }
   known_ = true;
   credential_ = *read;
   until_ = UsableUntil(credential_);
