@@ -169,8 +169,9 @@ class Reflector::Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  void BeginStop() { stop_.request_stop(); }
   void Stop() {
-    stop_.request_stop();
+    BeginStop();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -322,6 +323,8 @@ Reflector::Reflector(ApiClient& api, ObjectSink& sink, const ReflectorOptions& o
 Reflector::~Reflector() = default;
 
 void Reflector::Stop() { worker_->Stop(); }
+
+void Reflector::BeginStop() { worker_->BeginStop(); }
 
 ReflectorCounters Reflector::counters() const { return worker_->counters(); }
 
