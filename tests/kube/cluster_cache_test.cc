@@ -155,17 +155,6 @@ TEST_F(ClusterCacheTest, D21AStaleViewIsTreatedAsThePolicySaysUntilTheServerIsHe
       << "a bookmark is a sign of life";
 }
 
-TEST_F(ClusterCacheTest, TakeSnapshotSaysWhyAResourceDidNotCome) {
-  server_.Next(On::kList, StatusReply(403, "Forbidden", "priorityclasses is forbidden: User \"a\" cannot list"));
-  for (int i = 0; i < 20; ++i) server_.Next(On::kList, StatusReply(403, "Forbidden", "priorityclasses is forbidden"));
-  const auto began = std::chrono::steady_clock::now();
-  const auto snapshot = TakeSnapshot(*api_, clock_, WatchesOf({"priorityclasses.scheduling.k8s.io"}), seconds(60));
-  ASSERT_FALSE(snapshot);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(20)) << "three refusals are enough";
-  EXPECT_THAT(snapshot.error().message, HasSubstr("cannot list priorityclasses.scheduling.k8s.io: "));
-  EXPECT_THAT(snapshot.error().message, HasSubstr("403"));
-}
-
 TEST(WatchesWith, TakesEachResourceOnce) {
   const Result<std::vector<WatchRow>> rows =
       WatchesWith(WatchesOf({"deployments.apps"}),

@@ -1,6 +1,13 @@
 #include "kube/exec_plugin.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <future>
+#include <latch>
+#include <vector>
 
 #include "fakes/temp_dir.h"
 #include "kube/credentials.h"
@@ -192,6 +199,30 @@ TEST_F(CredentialSourceTest, PluginRunsAgainBeforeItsTokenExpires) {
       Source({TokenSource::Kind::kExec, "", plugin(R"(,"expirationTimestamp":"9999-01-01T00:00:00Z")")});
   EXPECT_EQ(Token(far), "x");
   EXPECT_EQ(Token(far), "x");
+}
+
+// The time goes on when all have asked, and only then the plugin fails.
+TEST_F(CredentialSourceTest, ThoseWhoWaitForAPluginShareItsFailure) {
+  constexpr int kCallers = 4;
+  const std::string runs = folder_.Write("runs", "");
+  const std::string gate = folder_.File("gate");
+  ASSERT_EQ(mkfifo(gate.c_str(), 0600), 0);
+  const ExecPlugin plugin = Script("printf x >>" + runs + "\nread -r line <" + gate + "\nexit 3\n");
+  std::latch all_asked(kCallers);
+  std::atomic<int> asked{0};
+  const auto now = [&] {
+    if (asked++ >= kCallers) return now_ + seconds(1);
+    all_asked.count_down();
+    return now_;
+  };
+  CredentialSource source({TokenSource::Kind::kExec, "", plugin}, {.time = seconds(5)}, now);
+  std::vector<std::future<std::string>> callers;
+  for (int i = 0; i < kCallers; ++i)
+    callers.push_back(std::async(std::launch::async, [this, &source] { return Token(source); }));
+  all_asked.wait();
+  std::ofstream(gate) << "go\n";
+  for (std::future<std::string>& caller : callers) EXPECT_EQ(BehindName(caller.get()), " ended with status 3");
+  EXPECT_EQ(ReadFileText(runs), "x");
 }
 
 }  // namespace

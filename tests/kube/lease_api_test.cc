@@ -27,8 +27,7 @@ TEST_F(LeaseApiTest, ReadsWhatAnApiServerStored) {
   ASSERT_TRUE(stored) << stored.error().message;
   EXPECT_EQ(api.asked[0].path, "/apis/coordination.k8s.io/v1/namespaces/podium-system/leases/podium-budgets");
   EXPECT_EQ(stored->resource_version, "1269");
-  EXPECT_EQ(stored->record,
-            (LeaseRecord{"a", 15, "2026-11-29T12:40:00.000000Z", "2026-11-29T12:40:00.000000Z", 0}));
+  EXPECT_EQ(stored->record, (LeaseRecord{"a", 15, "2026-11-29T12:40:00.000000Z", "2026-11-29T12:40:00.000000Z", 0}));
 }
 
 TEST_F(LeaseApiTest, WritesTheWholeRecordUnderTheVersionItSaw) {

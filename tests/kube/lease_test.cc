@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -93,6 +94,18 @@ TEST(Lease, AForeignHolderIsWaitedForFifteenSecondsWithoutAChange) {
   election.Run(*a, seconds(6));
   EXPECT_TRUE(a->IsLeader());
   EXPECT_EQ(election.server.record()->transitions, 4);
+}
+
+// An API server refuses a larger one, and nobody would lead any more.
+TEST(Lease, TransitionsStayWithinTheirField) {
+  Election election;
+  LeaseRecord record = HeldBy("b", "2026-11-18T11:06:39.000000Z");
+  record.transitions = INT32_MAX;
+  election.server.Overwrite(record);
+  const auto a = election.Candidate("a");
+  election.Run(*a, seconds(20));
+  EXPECT_TRUE(a->IsLeader());
+  EXPECT_EQ(election.server.record()->transitions, INT32_MAX);
 }
 
 TEST(Lease, AHolderThatRenewsIsNeverReplaced) {

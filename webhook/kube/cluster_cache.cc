@@ -80,6 +80,34 @@ Result<std::vector<WatchRow>> WatchesWith(std::vector<WatchRow> rows, const std:
   return rows;
 }
 
+namespace {
+
+std::vector<WatchFigures> MissingOf(const ClusterCache& cache) {
+  const std::vector<std::string> unsynced = cache.Unsynced();
+  std::vector<WatchFigures> missing;
+  for (WatchFigures& each : cache.figures())
+    if (std::find(unsynced.begin(), unsynced.end(), each.resource) != unsynced.end())
+      missing.push_back(std::move(each));
+  return missing;
+}
+
+// A version that is gone is not counted: that is how a list goes on.
+bool HasFailedTwice(const WatchFigures& watch) {
+  const ReflectorCounters& counters = watch.counters;
+  return counters.refused - counters.expired + counters.unreachable + counters.broken >= 2;
+}
+
+Error WhyMissing(const std::vector<WatchFigures>& missing) {
+  std::vector<std::string> problems;
+  for (const WatchFigures& each : missing) {
+    const std::string& why = each.counters.last_error;
+    problems.push_back("cannot list " + each.resource + ": " + (why.empty() ? "no answer in time" : why));
+  }
+  return Error{ErrorKind::kUnavailable, JoinLines(problems)};
+}
+
+}  // namespace
+
 struct ClusterCache::Impl {
   Impl(ApiClient& api, const Clock& clock, const std::vector<WatchRow>& watches)
       : store(ResourcesOf(watches), clock),
@@ -136,40 +164,21 @@ std::vector<WatchFigures> ClusterCache::figures() const {
 
 void ClusterCache::Stop() {
   impl_->publisher.request_stop();
-  for (const auto& reflector : impl_->reflectors) reflector->RequestStop();  // all at once, then wait for each
+  for (const auto& reflector : impl_->reflectors) reflector->BeginStop();  // so that none is waited for in turn
   for (const auto& reflector : impl_->reflectors) reflector->Stop();
 }
-
-namespace {
-
-bool IsHopeless(const ClusterCache& cache) {
-  constexpr std::uint64_t kTries = 3;
-  const std::vector<std::string> unsynced = cache.Unsynced();
-  const std::vector<WatchFigures> figures = cache.figures();
-  return std::any_of(figures.begin(), figures.end(), [&](const WatchFigures& each) {
-    const ReflectorCounters& counters = each.counters;
-    return counters.refused + counters.unreachable + counters.broken >= kTries &&
-           std::find(unsynced.begin(), unsynced.end(), each.resource) != unsynced.end();
-  });
-}
-
-}  // namespace
 
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most) {
   ClusterCache cache(api, clock, watches);
   const auto until = std::chrono::steady_clock::now() + at_most;
-  while (std::chrono::steady_clock::now() < until && !IsHopeless(cache))
-    if (cache.WaitSynced(kLookEvery)) return cache.snapshots().Current();
-  std::vector<std::string> problems;
-  const std::vector<std::string> unsynced = cache.Unsynced();
-  for (const WatchFigures& each : cache.figures()) {
-    if (std::find(unsynced.begin(), unsynced.end(), each.resource) == unsynced.end()) continue;
-    const std::string& why = each.counters.last_error;
-    problems.push_back("cannot list " + each.resource + ": " + (why.empty() ? "no answer in time" : why));
+  while (!cache.WaitSynced(kLookEvery)) {
+    const std::vector<WatchFigures> missing = MissingOf(cache);
+    const bool hopeless = !missing.empty() && std::all_of(missing.begin(), missing.end(), HasFailedTwice);
+    if (hopeless || std::chrono::steady_clock::now() >= until) return WhyMissing(missing);
   }
-  return Error{ErrorKind::kUnavailable, JoinLines(problems)};
+  return cache.snapshots().Current();
 }
 
 }  // namespace podium

@@ -65,9 +65,8 @@ class ClusterCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// Lists `watches` once and returns the picture; custom resources are waited for as long as for the others. Gives up
-// before `at_most` when a required resource has failed three times: a missing right does not come by waiting. The error
-// says for each resource that did not come why.
+// Lists `watches` once and returns the picture. The error says for each resource that did not come why; it comes when
+// `at_most` is over, or before that when all that is missing has failed twice.
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most);

@@ -18,12 +18,19 @@ CredentialSource::CredentialSource(TokenSource source, const ExecLimits& limits,
     : source_(std::move(source)), limits_(limits), now_(std::move(now)) {}
 
 Result<Credential> CredentialSource::Current() {
+  const SteadyTime asked = now_();
   const MutexLock lock(mutex_);
   if (known_ && now_() < until_) return credential_;
+  // A plugin that hangs would else be waited for by one caller after the other.
+  if (failure_ && asked < failed_at_) return *failure_;
   Result<Credential> read = Read();
   // The file may be missing for the moment in which somebody exchanges it: the token before is still good, or refused.
   if (!read && known_ && source_.kind == TokenSource::Kind::kFile) return credential_;
-  if (!read) return read.error();
+  if (!read) {
+    failure_ = read.error();
+    failed_at_ = now_();
+    return read.error();
+  }
   known_ = true;
   credential_ = *read;
   until_ = UsableUntil(credential_);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/mutex.h"
@@ -14,7 +15,7 @@ namespace podium {
 
 // Thread-safe. A token file is read again after a minute (the kubelet renews it long before it expires; client-go,
 // transport/token_source.go), a plugin is run again ten seconds before what it gave expires. While the plugin runs,
-// other callers wait for it.
+// other callers wait for it, and share what comes of it, a failure too.
 class CredentialSource {
  public:
   using SteadyNow = std::function<std::chrono::steady_clock::time_point()>;
@@ -39,6 +40,8 @@ class CredentialSource {
   bool known_ PODIUM_GUARDED_BY(mutex_) = false;
   Credential credential_ PODIUM_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point until_ PODIUM_GUARDED_BY(mutex_);
+  std::optional<Error> failure_ PODIUM_GUARDED_BY(mutex_);  // the last one
+  std::chrono::steady_clock::time_point failed_at_ PODIUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace podium

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -39,7 +40,8 @@ LeaseRecord OwnRecord(const LeaseState& state, const LeaseCandidate& candidate, 
   const LeaseRecord& before = state.seen->record;
   const bool renewal = before.holder == candidate.identity;
   if (renewal) record.acquire_time = before.acquire_time;
-  record.transitions = before.transitions + (renewal ? 0 : 1);
+  // The field is an int32: a sum beyond it would be refused for ever.
+  record.transitions = std::min<std::int64_t>(before.transitions + (renewal ? 0 : 1), INT32_MAX);
   return record;
 }
 

@@ -91,7 +91,13 @@ class WatchReceiver final : public ByteReceiver {
   WatchReceiver(ObjectSink& sink, Tally& tally, std::string object_kind)
       : sink_(sink), tally_(tally), object_kind_(std::move(object_kind)) {}
 
-  void Opened() override { opened_ = true; }
+  // A resource without an event since the server's start gets no bookmarks until etcd tells of progress, after ten
+  // minutes (apiserver/pkg/storage/cacher/cacher.go, dispatchEvents). Its view is fresh all the same: the server has
+  // just agreed to go on from its version.
+  void Opened() override {
+    opened_ = true;
+    sink_.Alive();
+  }
   Status Take(std::string_view bytes) override {
     Status fed = splitter_.Feed(bytes, [this](std::string_view line) {
       if (!refusal_) Handle(line);
@@ -171,10 +177,9 @@ class Reflector::Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void RequestStop() { stop_.request_stop(); }
-
+  void BeginStop() { stop_.request_stop(); }
   void Stop() {
-    RequestStop();
+    BeginStop();
     if (thread_.joinable()) thread_.join();
   }
 
@@ -350,8 +355,9 @@ Reflector::Reflector(ApiClient& api, ObjectSink& sink, const ReflectorOptions& o
 
 Reflector::~Reflector() = default;
 
-void Reflector::RequestStop() { worker_->RequestStop(); }
 void Reflector::Stop() { worker_->Stop(); }
+
+void Reflector::BeginStop() { worker_->BeginStop(); }
 
 ReflectorCounters Reflector::counters() const { return worker_->counters(); }
 

@@ -63,11 +63,11 @@ class Reflector {
   Reflector(const Reflector&) = delete;
   Reflector& operator=(const Reflector&) = delete;
 
-  // Stop will be called, and need not wait long by then. From any thread.
-  void RequestStop();
   // Ends the thread, also in the middle of a silent watch or a wait; an unfinished list is abandoned. The longest
   // thing that it may have to wait for is the sink, the name resolution of the server or a credential plugin.
   void Stop();
+  // Stop without the wait for the thread's end.
+  void BeginStop();
   // From any thread.
   [[nodiscard]] ReflectorCounters counters() const;
 
