@@ -117,7 +117,7 @@ TEST_F(ReflectorTest, EndedWatchGoesOnFromItsBookmark) {
   Start();
   ASSERT_TRUE(server_.WaitForRequests(2));
   server_.Bookmark();
-  ASSERT_TRUE(store_.WaitForAlive(1));
+  ASSERT_TRUE(store_.WaitForAlive(2));
   server_.EndWatches();
   ASSERT_TRUE(server_.WaitForRequests(3));
   ExpectToCatchUp();
@@ -374,6 +374,16 @@ TEST_F(ReflectorTest, SilentWatchIsResumed) {
   EXPECT_EQ(counters().lists, 1U);
 }
 
+// As of a resource that nobody has ever made: no event, no bookmark.
+TEST_F(ReflectorTest, WatchThatIsAcceptedIsASignOfLife) {
+  options_.silence = milliseconds(50);
+  for (int i = 0; i < 3; ++i) server_.Next(On::kWatch, SilenceAfter(ChunkedHead()));
+  Start();
+  EXPECT_TRUE(store_.WaitForAlive(3));
+  reflector_->Stop();
+  EXPECT_EQ(counters().events + counters().bookmarks, 0U);
+}
+
 TEST_F(ReflectorTest, StopEndsSilentWatchesListsAndWaits) {
   const auto stops_at_once = [this](std::size_t requests) {
     EXPECT_TRUE(server_.WaitForRequests(requests));
@@ -401,7 +411,7 @@ TEST_F(ReflectorTest, ReplaysARecordedClusterUpToItsLastEvent) {
   server_.Next(On::kWatch, SilenceAfter(ChunkedHead() + Chunk(events.substr(0, 7'777)) + Chunk(events.substr(7'777))));
   Start();
   ASSERT_TRUE(server_.WaitForRequests(2));
-  ASSERT_TRUE(store_.WaitForAlive(81));
+  ASSERT_TRUE(store_.WaitForAlive(82));
   reflector_->Stop();
   EXPECT_EQ(server_.Log(), (Log{"LIST rv=0", "WATCH rv=1262"}));
   EXPECT_EQ(counters().items, 21U);

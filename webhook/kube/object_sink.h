@@ -17,7 +17,7 @@ class ObjectSink {
   virtual void AbandonList() = 0;  // the list broke off: nothing changes
   virtual Status Upsert(std::string_view json) = 0;
   virtual Status Delete(std::string_view json) = 0;
-  virtual void Alive() = 0;  // an event or a bookmark came: the view is fresh
+  virtual void Alive() = 0;  // a watch was accepted, an event or a bookmark came: the view is fresh
 };
 
 }  // namespace podium
