@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class FakeClock final : public Clock {
@@ -60,6 +61,8 @@ class WebhookTest : public testing::Test {
         .state = &state_, .policy = &policy_, .snapshots = &snapshots_, .clock = &clock_, .version = "1.2.3"};
     deps.metrics = &metrics_;
     deps.snapshot = need_;
+    deps.sources.cluster = figures_;
+    deps.unsynced = unsynced_;
     return Call(OperationsRoutes(deps), "GET", path, "", query);
   }
 
@@ -86,6 +89,8 @@ class WebhookTest : public testing::Test {
   FakeSnapshots snapshots_;
   FakeAudit audit_;
   AuditMode audit_mode_ = AuditMode::kStrict;
+  std::function<ClusterFigures()> figures_;
+  std::function<std::vector<std::string>()> unsynced_;
   SnapshotNeed need_ = SnapshotNeed::kOptional;
   Cell<Policy> policy_{std::make_shared<const Policy>(builders::ThreeTiers())};
   Metrics metrics_;
@@ -223,6 +228,67 @@ TEST_F(WebhookTest, IsReadyOnceTheSnapshotIsThere) {
   need_ = SnapshotNeed::kRequired;
   snapshots_.snapshot = std::make_shared<const ClusterSnapshot>();
   EXPECT_EQ(Get("/readyz").status, 200);
+}
+
+TEST_F(WebhookTest, TellsHowFreshEachWatchedResourceIs) {
+  ClusterSnapshot snapshot;
+  snapshot.sources["pods"] = {
+      .synced = true, .last_event = clock_.Now() - std::chrono::seconds(12), .objects = 40, .skipped = 2};
+  snapshot.sources["rollouts.argoproj.io"] = {};
+  snapshots_.snapshot = std::make_shared<const ClusterSnapshot>(std::move(snapshot));
+  EXPECT_EQ(Get("/readyz", "verbose").body,
+            "[+]serving ok\n[+]not-draining ok\n[+]policy ok\n[+]snapshot ok\nreadyz check passed\n"
+            "   pods: 40 objects, heard of 12 s ago, 2 cannot be read\n   rollouts.argoproj.io: not synced\n");
+  const std::string metrics = Get("/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("podium_watch_age_seconds{resource=\"pods\"} 12\n"));
+  EXPECT_THAT(metrics, HasSubstr("podium_watch_objects{resource=\"pods\"} 40\n"));
+  EXPECT_THAT(metrics, HasSubstr("podium_watch_objects_skipped{resource=\"pods\"} 2\n"));
+  EXPECT_THAT(metrics, Not(HasSubstr("podium_watch_age_seconds{resource=\"rollouts.argoproj.io\"}")));
+}
+
+TEST_F(WebhookTest, ShowsWhatOtherPartsCount) {
+  figures_ = [this] {
+    ClusterFigures figures;
+    figures.watches = {{.resource = "pods", .lists = 1, .watches = 2, .events = 30, .errors = 4}};
+    figures.class_drift["value"] = 2;
+    figures.budgets = BudgetFigures{.leader = true,
+                                    .last_round = clock_.Now() - std::chrono::seconds(3),
+                                    .managed = 5,
+                                    .stepped_aside = 6,
+                                    .problems = 7,
+                                    .created = 8,
+                                    .updated = 9,
+                                    .removed = 10,
+                                    .failed = 11,
+                                    .events = 12};
+    return figures;
+  };
+  const std::string metrics = Get("/metrics").body;
+  for (const std::string_view line : {
+           "podium_watch_lists_total{resource=\"pods\"} 1\n",
+           "podium_watch_starts_total{resource=\"pods\"} 2\n",
+           "podium_watch_events_total{resource=\"pods\"} 30\n",
+           "podium_watch_errors_total{resource=\"pods\"} 4\n",
+           "podium_class_drift{difference=\"value\"} 2\n",
+           "podium_class_drift{difference=\"missing\"} 0\n",
+           "podium_budgets_leader 1\n",
+           "podium_budgets_round_age_seconds 3\n",
+           "podium_budgets_managed 5\n",
+           "podium_budgets_stepped_aside 6\n",
+           "podium_budgets_problems 7\n",
+           "podium_budget_writes_total{result=\"created\"} 8\n",
+           "podium_budget_writes_total{result=\"updated\"} 9\n",
+           "podium_budget_writes_total{result=\"removed\"} 10\n",
+           "podium_budget_writes_total{result=\"failed\"} 11\n",
+           "podium_budget_events_total 12\n",
+       })
+    EXPECT_THAT(metrics, HasSubstr(line));
+}
+
+TEST_F(WebhookTest, SaysWhatIsNotSyncedYet) {
+  need_ = SnapshotNeed::kRequired;
+  unsynced_ = [] { return std::vector<std::string>{"nodes", "pods"}; };
+  EXPECT_THAT(Get("/readyz").body, HasSubstr("[-]snapshot failed: the cluster has not been read yet: nodes, pods\n"));
 }
 
 TEST_F(WebhookTest, ShowsItsWorkInTheMetrics) {

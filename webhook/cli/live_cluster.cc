@@ -37,6 +37,13 @@ std::size_t PodCount(const ClusterSnapshot& snapshot) {
   return pods;
 }
 
+// How a watch was when it was looked at last.
+struct Told {
+  bool failing = false;  // and the log says so
+  std::uint64_t failures = 0;
+  std::uint64_t signs = 0;  // of life
+};
+
 // The replica's part in writing budgets. Destroyed in reverse order: who acts first, then the right to act.
 struct BudgetPart {
   BudgetPart(ApiClient& api, std::unique_ptr<ApiClient> own_api, const LiveOptions& options,
@@ -108,7 +115,7 @@ struct LiveCluster::Impl {
   bool told_sync = false;
   std::uint64_t looked_at = 0;
   std::vector<std::string> told_drift;
-  std::map<std::string, std::string> told_errors;  // by resource
+  std::map<std::string, Told> told_watches;  // by resource
 };
 
 LiveCluster::LiveCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -147,7 +154,9 @@ ClusterFigures LiveCluster::Figures() const {
       ++figures.class_drift[ToString(drift.kind)];
   if (!impl_->budgets) return figures;
   const BudgetCounters counters = impl_->budgets->controller.counters();
+  const bool has_planned = counters.last_round != TimePoint{};
   figures.budgets = BudgetFigures{.leader = impl_->budgets->lease.IsLeader(),
+                                  .last_round = has_planned ? std::optional(counters.last_round) : std::nullopt,
                                   .managed = counters.managed,
                                   .stepped_aside = counters.stepped_aside,
                                   .problems = counters.problems,
@@ -161,10 +170,20 @@ ClusterFigures LiveCluster::Figures() const {
 
 void LiveCluster::Tend() {
   for (const WatchFigures& each : impl_->cache.figures()) {
-    std::string& told = impl_->told_errors[each.resource];
-    if (each.counters.last_error == told) continue;
-    told = each.counters.last_error;
-    impl_->log.Write(LogLevel::kWarning, "watching " + each.resource + ": " + told);
+    // One line when a watch begins to fail and one when it has gone on; not one for each try.
+    Told& told = impl_->told_watches[each.resource];
+    const ReflectorCounters& now = each.counters;
+    const std::uint64_t failures = now.refused - now.expired + now.unreachable + now.broken;
+    const std::uint64_t signs = now.events + now.bookmarks + now.watches;
+    if (failures > told.failures && !told.failing) {
+      impl_->log.Write(LogLevel::kWarning, "watching " + each.resource + ": " + now.last_error);
+      told.failing = true;
+    } else if (failures == told.failures && told.failing && signs > told.signs) {
+      impl_->log.Write(LogLevel::kInfo, "watching " + each.resource + ": well again");
+      told.failing = false;
+    }
+    told.failures = failures;
+    told.signs = signs;
   }
   const auto snapshot = impl_->cache.snapshots().Current();
   if (snapshot == nullptr || snapshot->generation == impl_->looked_at) return;

@@ -178,6 +178,11 @@ void ReadLeader(const Scrape& to) {
   if (to.cluster.budgets) to.Value(to.cluster.budgets->leader ? 1.0 : 0.0);
 }
 
+void ReadRoundAge(const Scrape& to) {
+  if (!to.cluster.budgets || !to.cluster.budgets->last_round || to.sources.clock == nullptr) return;
+  to.Value(std::chrono::duration<double>(to.sources.clock->Now() - *to.cluster.budgets->last_round).count());
+}
+
 template <std::uint64_t BudgetFigures::*kCounter>
 void ReadBudgets(const Scrape& to) {
   if (to.cluster.budgets) to.Value((*to.cluster.budgets).*kCounter);
@@ -295,6 +300,8 @@ constexpr Row kTable[] = {
     {"podium_class_drift", kGauge, "difference", "Classes that differ between the policy and the cluster.",
      ReadClassDrift},
     {"podium_budgets_leader", kGauge, "", "1 in the one replica that writes disruption budgets.", ReadLeader},
+    {"podium_budgets_round_age_seconds", kGauge, "",
+     "Since this replica last compared budgets with what they should be.", ReadRoundAge},
     {"podium_budgets_managed", kGauge, "", "Disruption budgets that are Podium's own.",
      ReadBudgets<&BudgetFigures::managed>},
     {"podium_budgets_stepped_aside", kGauge, "", "Workloads left to a user's own budget.",

@@ -128,7 +128,8 @@ struct WatchFigure {
 };
 
 struct BudgetFigures {
-  bool leader = false;  // this process writes budgets
+  bool leader = false;                  // this process writes budgets
+  std::optional<TimePoint> last_round;  // when the last plan was made; absent: never
   std::uint64_t managed = 0;
   std::uint64_t stepped_aside = 0;
   std::uint64_t problems = 0;

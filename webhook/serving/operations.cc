@@ -38,8 +38,8 @@ Problem CheckSnapshot(const OperationsDeps& deps) {
   const bool synced = deps.sources.snapshots != nullptr && deps.sources.snapshots->Current() != nullptr;
   if (synced) return std::nullopt;
   std::string problem = "the cluster has not been read yet";
-  if (deps.unsynced)
-    for (const std::string& resource : deps.unsynced()) problem += " " + resource;
+  const std::vector<std::string> unsynced = deps.unsynced ? deps.unsynced() : std::vector<std::string>();
+  for (const std::string& resource : unsynced) problem += (&resource == &unsynced.front() ? ": " : ", ") + resource;
   return problem;
 }
 

@@ -31,7 +31,7 @@ check_live() {
   restart_apiserver "$binaries" "$work"
   stop_loop_of_applies
   check "API server restarted: no apply failed in admission" no_admission_failed
-  check "API server restarted: the watches go on without a new list" watches_go_on
+  check "API server restarted: the watches go on, with one list at most" watches_go_on
   check "snapshot: what is printed can be read back, with and without names" snapshot_reads_back
 }
 
@@ -331,7 +331,9 @@ watches_go_on() {
   eventually 60 "classes after the restart" 0 metric "$live_operations" 'podium_class_drift{difference="missing"}'
   k create priorityclass late --value=7
   eventually 60 "a class made since is known" 7 late_class_value
-  expect_equal "lists of pods since" 0 "$(($(metric "$live_operations" 'podium_watch_lists_total{resource="pods"}') - watch_lists_before))"
+  # A version from before the restart may be too old for the new server's cache: then one list, and no more.
+  local lists=$(($(metric "$live_operations" 'podium_watch_lists_total{resource="pods"}') - watch_lists_before))
+  [ "$lists" -le 1 ] || fail "$lists lists of pods since"
   k delete priorityclass late
 }
 
