@@ -15,48 +15,48 @@ namespace podium {
 using TimePoint = std::chrono::system_clock::time_point;
 
 struct Taint {
-  std::string key;
-  std::string value;
-  std::string effect;  // NoSchedule, PreferNoSchedule, NoExecute
+  std::string key = {};
+  std::string value = {};
+  std::string effect = {};  // NoSchedule, PreferNoSchedule, NoExecute
   bool operator==(const Taint&) const = default;
 };
 
 struct Toleration {
-  std::string key;  // empty: every key
-  std::string op;   // empty: Equal; Exists, and Gt and Lt behind a gate that is off
-  std::string value;
-  std::string effect;  // empty: every effect
+  std::string key = {};  // empty: every key
+  std::string op = {};   // empty: Equal; Exists, and Gt and Lt behind a gate that is off
+  std::string value = {};
+  std::string effect = {};  // empty: every effect
   bool operator==(const Toleration&) const = default;
 };
 
 enum class NodeSelectorOp { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt, kInvalid };
 
 struct NodeRequirement {
-  std::string key;
+  std::string key = {};
   NodeSelectorOp op = NodeSelectorOp::kIn;
-  std::vector<std::string> values;
+  std::vector<std::string> values = {};
   bool operator==(const NodeRequirement&) const = default;
 };
 
 // All requirements must hold; a term with none matches nothing.
 struct NodeSelectorTerm {
-  std::vector<NodeRequirement> expressions;  // on labels
-  std::vector<NodeRequirement> fields;       // metadata.name
+  std::vector<NodeRequirement> expressions = {};  // on labels
+  std::vector<NodeRequirement> fields = {};       // metadata.name
   bool operator==(const NodeSelectorTerm&) const = default;
 };
 
 // One term must match; without any nothing does.
 struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;
+  std::vector<NodeSelectorTerm> terms = {};
   bool operator==(const NodeSelector&) const = default;
 };
 
 // A required term of pod affinity or anti-affinity.
 struct PodAffinityTerm {
-  std::optional<LabelSelector> selector;  // absent: matches no pod
-  std::vector<std::string> namespaces;
-  std::optional<LabelSelector> namespace_selector;  // absent, and no namespaces: the namespace of the pod itself
-  std::string topology_key;
+  std::optional<LabelSelector> selector = {};  // absent: matches no pod
+  std::vector<std::string> namespaces = {};
+  std::optional<LabelSelector> namespace_selector = {};  // absent, and no namespaces: the namespace of the pod itself
+  std::string topology_key = {};
   bool operator==(const PodAffinityTerm&) const = default;
 };
 
@@ -65,12 +65,12 @@ enum class NodeInclusion { kHonor, kIgnore };
 // A topology spread constraint with whenUnsatisfiable DoNotSchedule.
 struct SpreadConstraint {
   std::int32_t max_skew = 1;
-  std::string topology_key;
-  std::optional<LabelSelector> selector;  // absent: counts no pod
+  std::string topology_key = {};
+  std::optional<LabelSelector> selector = {};  // absent: counts no pod
   std::int32_t min_domains = 1;
   NodeInclusion affinity_policy = NodeInclusion::kHonor;
   NodeInclusion taints_policy = NodeInclusion::kIgnore;
-  std::vector<std::string> match_label_keys;
+  std::vector<std::string> match_label_keys = {};
   bool operator==(const SpreadConstraint&) const = default;
 };
 
@@ -91,47 +91,47 @@ struct NeededFeatures {
 
 // The part of a pod's spec that says where it may go. The pods of a workload share one.
 struct SchedulingSpec {
-  std::string scheduler_name;      // empty: "default-scheduler"
-  std::vector<std::string> gates;  // names of schedulingGates
-  std::vector<Toleration> tolerations;
-  Labels node_selector;
-  std::optional<NodeSelector> node_affinity;  // the required part
-  std::vector<PodAffinityTerm> pod_affinity;
-  std::vector<PodAffinityTerm> pod_anti_affinity;
-  std::vector<SpreadConstraint> spread;
-  std::vector<HostPort> host_ports;  // of containers and sidecars; hostPort > 0
-  NeededFeatures needs;
-  std::optional<std::int64_t> grace_period_seconds;  // terminationGracePeriodSeconds; absent: 30
+  std::string scheduler_name = {};      // empty: "default-scheduler"
+  std::vector<std::string> gates = {};  // names of schedulingGates
+  std::vector<Toleration> tolerations = {};
+  Labels node_selector = {};
+  std::optional<NodeSelector> node_affinity = {};  // the required part
+  std::vector<PodAffinityTerm> pod_affinity = {};
+  std::vector<PodAffinityTerm> pod_anti_affinity = {};
+  std::vector<SpreadConstraint> spread = {};
+  std::vector<HostPort> host_ports = {};  // of containers and sidecars; hostPort > 0
+  NeededFeatures needs = {};
+  std::optional<std::int64_t> grace_period_seconds = {};  // terminationGracePeriodSeconds; absent: 30
   // What Podium does not evaluate: names of volumes that volume filters look at, and of resourceClaims.
-  std::vector<std::string> volumes;
-  std::vector<std::string> resource_claims;
+  std::vector<std::string> volumes = {};
+  std::vector<std::string> resource_claims = {};
   bool operator==(const SchedulingSpec&) const = default;
 };
 
 // The figures that a kubelet reports for a container or a pod whose resources may change in place.
 struct ReportedResources {
-  bool has_resources = false;             // `resources` is present
-  std::optional<ResourceList> requests;   // resources.requests
-  std::optional<ResourceList> allocated;  // allocatedResources
+  bool has_resources = false;                  // `resources` is present
+  std::optional<ResourceList> requests = {};   // resources.requests
+  std::optional<ResourceList> allocated = {};  // allocatedResources
   bool operator==(const ReportedResources&) const = default;
 };
 
 struct ContainerReport {
-  std::string name;
-  ReportedResources resources;
+  std::string name = {};
+  ReportedResources resources = {};
   bool operator==(const ContainerReport&) const = default;
 };
 
 // Of a pod's metadata and status. Most pods have the empty one.
 struct SchedulingStatus {
-  std::string nominated_node;              // status.nominatedNodeName
-  std::optional<TimePoint> deletion_time;  // deletionTimestamp: when the grace period ends
+  std::string nominated_node = {};              // status.nominatedNodeName
+  std::optional<TimePoint> deletion_time = {};  // deletionTimestamp: when the grace period ends
   // The first condition of type DisruptionTarget is True with the reason PreemptionByScheduler.
   bool preempted_by_scheduler = false;
   bool resize_infeasible = false;  // the first condition of type PodResizePending has the reason Infeasible
   // Containers (init containers behind them) that report something else than their spec says.
-  std::vector<ContainerReport> containers;
-  ReportedResources pod;
+  std::vector<ContainerReport> containers = {};
+  ReportedResources pod = {};
   bool operator==(const SchedulingStatus&) const = default;
 };
 
