@@ -3,19 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "podium/interned.h"
-#include "podium/quantity.h"
+#include "podium/scheduling.h"
+#include "podium/selectors.h"
 
 namespace podium {
-
-using Labels = std::map<std::string, std::string>;
-using ResourceList = std::map<std::string, Quantity>;  // resource name -> amount, e.g. "nvidia.com/gpu" -> 1
 
 struct OwnerReference {
   std::string api_version;
@@ -122,26 +119,9 @@ struct Node {
   Labels labels = {};
   ResourceList allocatable = {};
   bool unschedulable = false;
+  std::vector<Taint> taints = {};
+  std::vector<std::string> declared_features = {};  // status.declaredFeatures
   bool operator==(const Node&) const = default;
-};
-
-// --- selectors ------------------------------------------------------------------------------------------------------
-
-enum class SelectorOp { kIn, kNotIn, kExists, kDoesNotExist };
-
-struct SelectorRequirement {
-  std::string key;
-  SelectorOp op = SelectorOp::kIn;
-  std::vector<std::string> values;
-  bool operator==(const SelectorRequirement&) const = default;
-};
-
-// metav1.LabelSelector. An empty one selects everything; "no selector" is a std::optional without value and selects
-// nothing (k8s.io/apimachinery/pkg/apis/meta/v1/helpers.go). core/selector.h matches.
-struct LabelSelector {
-  Labels match_labels;
-  std::vector<SelectorRequirement> match_expressions;
-  bool operator==(const LabelSelector&) const = default;
 };
 
 // --- what a cluster holds beside them -------------------------------------------------------------------------------
@@ -158,8 +138,11 @@ struct Pod {
   Interned<PodSpec> spec;
   Interned<std::string> node_name;  // empty: not bound
   PodPhase phase = PodPhase::kPending;
-  bool ready = false;     // condition Ready is True
-  bool deleting = false;  // deletionTimestamp is set
+  bool ready = false;      // condition Ready is True
+  bool deleting = false;   // deletionTimestamp is set
+  TimePoint start_time{};  // status.startTime; the epoch: not started
+  Interned<SchedulingSpec> scheduling = {};
+  Interned<SchedulingStatus> standing = {};
   bool operator==(const Pod&) const = default;
 
   // It no longer holds what it asked for (k8s.io/component-helpers: IsPodTerminated).

@@ -16,8 +16,6 @@
 
 namespace podium {
 
-using TimePoint = std::chrono::system_clock::time_point;
-
 // Objects of one kind, sorted by key: the name, or "namespace/name". Copies share their rows, so the next snapshot
 // copies one pointer for each row that did not change, or just one when none did.
 template <typename T>

@@ -23,11 +23,11 @@ TEST(WriteSelector, LabelsAndExpressions) {
                                 {"tier", SelectorOp::kNotIn, {"c"}},
                                 {"gpu", SelectorOp::kExists, {}},
                                 {"old", SelectorOp::kDoesNotExist, {}}}};
-  EXPECT_EQ(Written([&](JsonWriter& json) { WriteSelector(json, selector); }),
+  EXPECT_EQ(Written([&](JsonWriter& json) { WriteSelector(json, "selector", selector); }),
             R"({"selector":{"matchLabels":{"app":"web"},"matchExpressions":[)"
             R"({"key":"track","operator":"In","values":["a","b"]},{"key":"tier","operator":"NotIn","values":["c"]},)"
             R"({"key":"gpu","operator":"Exists"},{"key":"old","operator":"DoesNotExist"}]}})");
-  EXPECT_EQ(Written([](JsonWriter& json) { WriteSelector(json, {}); }), R"({"selector":{}})");
+  EXPECT_EQ(Written([](JsonWriter& json) { WriteSelector(json, "selector", {}); }), R"({"selector":{}})");
 }
 
 TEST(WriteOwners, LeavesOutWhatIsNotThere) {

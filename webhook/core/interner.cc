@@ -67,4 +67,28 @@ std::size_t HashOf(const PodSpec& value) {
   return hasher.value();
 }
 
+// Not every field: equal values must have equal hashes, others may.
+std::size_t HashOf(const SchedulingSpec& value) {
+  Hasher hasher;
+  hasher.Add(value.scheduler_name), hasher.Add(value.node_selector);
+  for (const Toleration& toleration : value.tolerations) hasher.Add(toleration.key), hasher.Add(toleration.value);
+  for (const auto* terms : {&value.pod_affinity, &value.pod_anti_affinity})
+    for (const PodAffinityTerm& term : *terms)
+      hasher.Add(term.topology_key), hasher.Add(term.selector ? term.selector->match_labels : Labels{});
+  for (const SpreadConstraint& constraint : value.spread)
+    hasher.Add(constraint.topology_key), hasher.Add(constraint.selector ? constraint.selector->match_labels : Labels{});
+  for (const HostPort& port : value.host_ports) hasher.Add(static_cast<std::size_t>(port.port));
+  hasher.Add(value.volumes.size()), hasher.Add(value.node_affinity ? value.node_affinity->terms.size() : 0);
+  hasher.Add(static_cast<std::size_t>(value.grace_period_seconds.value_or(-1)));
+  return hasher.value();
+}
+
+std::size_t HashOf(const SchedulingStatus& value) {
+  Hasher hasher;
+  hasher.Add(value.nominated_node);
+  hasher.Add(static_cast<std::size_t>(value.deletion_time.value_or(TimePoint()).time_since_epoch().count()));
+  for (const ContainerReport& report : value.containers) hasher.Add(report.name);
+  return hasher.value();
+}
+
 }  // namespace podium

@@ -17,6 +17,8 @@ std::size_t HashOf(const std::string& value);
 std::size_t HashOf(const Labels& value);
 std::size_t HashOf(const OwnerReference& value);
 std::size_t HashOf(const PodSpec& value);
+std::size_t HashOf(const SchedulingSpec& value);
+std::size_t HashOf(const SchedulingStatus& value);
 
 // Used by one thread at a time; what it gave out may be read and dropped anywhere. A value that only the interner still
 // holds is dropped when the table has doubled since it was last swept, or by Sweep.

@@ -18,7 +18,7 @@ bool PlacementDraft::Before(const Pod& a, const Pod& b) {
 }
 
 std::size_t PlacementDraft::interned_count() const {
-  return names_.size() + labels_.size() + owners_.size() + specs_.size();
+  return names_.size() + labels_.size() + owners_.size() + specs_.size() + schedulings_.size() + standings_.size();
 }
 
 const Pod* PlacementDraft::FindPod(std::string_view namespace_name, std::string_view name) const {
@@ -31,6 +31,11 @@ PlacementDraft::PodPointer PlacementDraft::Interning(Pod pod) {
   pod.node_name = names_.Intern(std::move(pod.node_name));
   pod.labels = labels_.Intern(std::move(pod.labels));
   pod.spec = specs_.Intern(std::move(pod.spec));
+  // Most have the empty one, which every pod shares already.
+  if (pod.scheduling.pointer() != Interned<SchedulingSpec>().pointer())
+    pod.scheduling = schedulings_.Intern(std::move(pod.scheduling));
+  if (pod.standing.pointer() != Interned<SchedulingStatus>().pointer())
+    pod.standing = standings_.Intern(std::move(pod.standing));
   if (pod.controller) pod.controller = owners_.Intern(std::move(*pod.controller));
   pod.name.shrink_to_fit();
   pod.uid.shrink_to_fit();

@@ -95,6 +95,8 @@ class PlacementDraft {
   Interner<Labels> labels_;
   Interner<OwnerReference> owners_;
   Interner<PodSpec> specs_;
+  Interner<SchedulingSpec> schedulings_;
+  Interner<SchedulingStatus> standings_;
   PodSet pods_;
   std::optional<PodSet> listed_pods_;
   std::optional<std::unordered_map<std::string, Node>> listed_nodes_;

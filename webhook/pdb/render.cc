@@ -58,7 +58,7 @@ void WriteSpec(JsonWriter& json, const Pdb& budget) {
   json.BeginObject();
   WriteIntOrString(json, "minAvailable", budget.min_available);
   WriteIntOrString(json, "maxUnavailable", budget.max_unavailable);
-  if (budget.selector) WriteSelector(json, *budget.selector);
+  if (budget.selector) WriteSelector(json, "selector", *budget.selector);
   if (budget.unhealthy_pod_eviction_policy)
     WriteText(json, "unhealthyPodEvictionPolicy", *budget.unhealthy_pod_eviction_policy);
   json.EndObject();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/decode_scheduling.h"
 #include "wire/object_reader.h"
 
 namespace podium {
@@ -66,12 +67,14 @@ Pod ReadPodRest(FieldReader& in, JsonElement json, const At& at) {
   return pod;
 }
 
-ResourceList ReadAllocatable(FieldReader& in, JsonElement json, const At& at) {
-  ResourceList allocatable;
+Node WithNodeStatus(Node node, FieldReader& in, JsonElement json, const At& at) {
   in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
-    if (key == "allocatable") allocatable = in.Resources(value, here);
+    if (key == "allocatable")
+      node.allocatable = in.Resources(value, here);
+    else if (key == "declaredFeatures")
+      node.declared_features = in.Texts(value, here);
   });
-  return allocatable;
+  return node;
 }
 
 Node ReadNodeRest(FieldReader& in, JsonElement json, const At& at) {
@@ -79,10 +82,14 @@ Node ReadNodeRest(FieldReader& in, JsonElement json, const At& at) {
   in.EachMember(json, at, [&](std::string_view key, JsonElement value, const At& here) {
     if (key == "spec") {
       in.EachMember(value, here, [&](std::string_view name, JsonElement field, const At& place) {
-        if (name == "unschedulable") node.unschedulable = in.Boolean(field, place);
+        if (name == "unschedulable")
+          node.unschedulable = in.Boolean(field, place);
+        else if (name == "taints")
+          node.taints =
+              in.List(field, place, [&](JsonElement item, const At& its) { return ReadTaint(in, item, its); });
       });
     } else if (key == "status") {
-      node.allocatable = ReadAllocatable(in, value, here);
+      node = WithNodeStatus(std::move(node), in, value, here);
     }
   });
   return node;
@@ -170,6 +177,13 @@ Result<Pod> DecodePodObject(JsonElement json, std::string_view pointer) {
   if (!pod_template) return pod_template.error();
   ObjectMeta& meta = pod_template->metadata;
   if (meta.name.empty()) return NameIsMissing(pointer);
+  Result<PodScheduling> scheduling = Decode(json, pointer, ReadPodScheduling);
+  if (!scheduling) return scheduling.error();
+  // The empty value is shared; a new one would cost memory for every pod.
+  if (scheduling->spec != SchedulingSpec{}) pod->scheduling = std::move(scheduling->spec);
+  SchedulingStatus standing = WithoutRepetition(std::move(scheduling->status), pod_template->spec);
+  if (standing != SchedulingStatus{}) pod->standing = std::move(standing);
+  pod->start_time = scheduling->start_time;
   if (const OwnerReference* controller = meta.Controller()) pod->controller = *controller;
   pod->name = std::move(meta.name);
   pod->namespace_name = std::move(meta.namespace_name);

@@ -62,8 +62,8 @@ void WriteLabels(JsonWriter& json, std::string_view key, const Labels& labels) {
   json.EndObject();
 }
 
-void WriteSelector(JsonWriter& json, const LabelSelector& selector) {
-  json.Key("selector");
+void WriteSelector(JsonWriter& json, std::string_view key, const LabelSelector& selector) {
+  json.Key(key);
   json.BeginObject();
   if (!selector.match_labels.empty()) WriteLabels(json, "matchLabels", selector.match_labels);
   if (!selector.match_expressions.empty()) {

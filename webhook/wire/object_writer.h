@@ -20,8 +20,8 @@ void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::s
 // "key":{"app":"web"}, also when it is empty.
 void WriteLabels(JsonWriter& json, std::string_view key, const Labels& labels);
 
-// "selector":{...}: {} selects everything.
-void WriteSelector(JsonWriter& json, const LabelSelector& selector);
+// "key":{"matchLabels":...}: {} selects everything.
+void WriteSelector(JsonWriter& json, std::string_view key, const LabelSelector& selector);
 
 // "ownerReferences":[...], also when it is empty. Members of an owner that are empty are left out, `controller` when it
 // is false.

@@ -131,6 +131,42 @@ class Copier {
     for (Container& container : spec.init_containers) container.name = Name(container.name);
     return spec;
   }
+  NodeRequirement Copy(NodeRequirement requirement, bool is_field) {
+    for (std::string& value : requirement.values)
+      value = is_field ? hide_(Role::kNode, value) : Value(requirement.key, value);
+    return requirement;
+  }
+  NodeSelector Copy(NodeSelector selector) {
+    for (NodeSelectorTerm& term : selector.terms) {
+      for (NodeRequirement& requirement : term.expressions) requirement = Copy(std::move(requirement), false);
+      for (NodeRequirement& requirement : term.fields) requirement = Copy(std::move(requirement), true);
+    }
+    return selector;
+  }
+  std::vector<PodAffinityTerm> Copy(std::vector<PodAffinityTerm> terms) {
+    for (PodAffinityTerm& term : terms) {
+      term.selector = Copy(std::move(term.selector));
+      term.namespace_selector = Copy(std::move(term.namespace_selector));
+      for (std::string& name : term.namespaces) name = NamespaceName(name);
+    }
+    return terms;
+  }
+  SchedulingSpec Copy(SchedulingSpec spec) {
+    for (Toleration& toleration : spec.tolerations) toleration.value = Value(toleration.key, toleration.value);
+    spec.node_selector = Copy(std::move(spec.node_selector));
+    if (spec.node_affinity) spec.node_affinity = Copy(std::move(*spec.node_affinity));
+    spec.pod_affinity = Copy(std::move(spec.pod_affinity));
+    spec.pod_anti_affinity = Copy(std::move(spec.pod_anti_affinity));
+    for (SpreadConstraint& constraint : spec.spread) constraint.selector = Copy(std::move(constraint.selector));
+    for (auto* names : {&spec.volumes, &spec.resource_claims})
+      for (std::string& name : *names) name = Name(name);
+    return spec;
+  }
+  SchedulingStatus Copy(SchedulingStatus standing) {
+    standing.nominated_node = hide_(Role::kNode, standing.nominated_node);
+    for (ContainerReport& report : standing.containers) report.name = Name(report.name);
+    return standing;
+  }
   PodTemplate Copy(PodTemplate pod_template) {
     ObjectMeta& meta = pod_template.metadata;
     meta.name = Name(meta.name);
@@ -150,11 +186,14 @@ class Copier {
     if (pod.controller) pod.controller = Copy(**pod.controller);
     pod.spec = Copy(*pod.spec);
     pod.node_name = hide_(Role::kNode, *pod.node_name);
+    pod.scheduling = Copy(*pod.scheduling);
+    pod.standing = Copy(*pod.standing);
     return pod;
   }
   Node Copy(Node node) {
     node.name = hide_(Role::kNode, node.name);
     node.labels = Copy(std::move(node.labels));
+    for (Taint& taint : node.taints) taint.value = Value(taint.key, taint.value);
     return node;
   }
   void CopyPlacement(const ClusterSnapshot& snapshot, PlacementDraft& placement) {

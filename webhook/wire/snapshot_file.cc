@@ -4,13 +4,15 @@
 #include <string_view>
 
 #include "core/snapshot_builder.h"
+#include "core/text.h"
 #include "wire/json.h"
 #include "wire/object_writer.h"
+#include "wire/scheduling_writer.h"
 
 namespace podium {
 namespace {
 
-// Podium keeps only that an object is being deleted, not since when.
+// Of most objects Podium keeps only that they are being deleted, not until when.
 constexpr std::string_view kSomeTime = "1970-01-01T00:00:00Z";
 
 std::string_view ToText(PodPhase phase) {
@@ -27,7 +29,7 @@ std::string_view ToText(PodPhase phase) {
 // Writes the objects; members that are absent or have their default are left out.
 class ListWriter {
  public:
-  explicit ListWriter(std::string& out) : out_(out), json_(out) {}
+  explicit ListWriter(std::string& out) : out_(out), json_(out), scheduling_(json_) {}
 
   void WriteList(const ClusterSnapshot& snapshot) {
     json_.BeginObject();
@@ -80,10 +82,7 @@ class ListWriter {
     if (!labels.empty()) WriteLabels(json_, key, labels);
   }
   void Resources(std::string_view key, const ResourceList& resources) {
-    if (resources.empty()) return;
-    BeginMember(key);
-    for (const auto& [name, amount] : resources) json_.Key(name), json_.String(FormatQuantity(amount));
-    json_.EndObject();
+    if (!resources.empty()) scheduling_.Resources(key, resources);
   }
   void Texts(std::string_view key, const std::vector<std::string>& texts) {
     if (!texts.empty()) WriteTexts(json_, key, texts);
@@ -103,7 +102,7 @@ class ListWriter {
   }
 
   void Selector(const std::optional<LabelSelector>& selector) {
-    if (selector) WriteSelector(json_, *selector);
+    if (selector) WriteSelector(json_, "selector", *selector);
   }
 
   void Write(const Namespace& value) {
@@ -158,9 +157,11 @@ class ListWriter {
     json_.EndObject();
     BeginMember("spec");
     True("unschedulable", node.unschedulable);
+    scheduling_.Taints(node.taints);
     json_.EndObject();
     BeginMember("status");
     Resources("allocatable", node.allocatable);
+    Texts("declaredFeatures", node.declared_features);
     json_.EndObject();
     End();
   }
@@ -170,33 +171,43 @@ class ListWriter {
     BeginMetadata(*pod.namespace_name, pod.name, pod.uid);
     MapUnlessEmpty("labels", *pod.labels);
     if (pod.controller) Owners({**pod.controller});
-    Deleting(pod.deleting);
+    if (pod.deleting && pod.standing->deletion_time)
+      Text("deletionTimestamp", FormatRfc3339(*pod.standing->deletion_time));
+    else
+      Deleting(pod.deleting);
     json_.EndObject();
     BeginMember("spec");
     Text("nodeName", *pod.node_name);
-    SpecMembers(*pod.spec);
+    SpecMembers(*pod.spec, *pod.scheduling);
+    scheduling_.SpecMembers(*pod.scheduling);
     json_.EndObject();
     BeginMember("status");
     Text("phase", ToText(pod.phase));
-    if (pod.ready) json_.Key("conditions"), json_.Raw(R"([{"type":"Ready","status":"True"}])");
+    scheduling_.StatusMembers(pod);
     json_.EndObject();
     End();
   }
 
-  void SpecMembers(const PodSpec& spec) {
+  // `scheduling`: what its containers hold of it.
+  void SpecMembers(const PodSpec& spec, const SchedulingSpec& scheduling = {}) {
     Text("priorityClassName", spec.trio.class_name.value_or(""));
     if (spec.trio.priority) Number("priority", *spec.trio.priority);
     if (spec.trio.preemption_policy) Text("preemptionPolicy", ToString(*spec.trio.preemption_policy));
     Text("serviceAccountName", spec.service_account);
-    Containers("initContainers", spec.init_containers);
-    Containers("containers", spec.containers);
+    const auto sidecar = std::find_if(spec.init_containers.begin(), spec.init_containers.end(),
+                                      [](const Container& container) { return container.restart_always; });
+    const bool in_containers = !spec.containers.empty() || sidecar == spec.init_containers.end();
+    Containers("initContainers", spec.init_containers, in_containers ? nullptr : &*sidecar, scheduling);
+    Containers("containers", spec.containers, spec.containers.data(), scheduling);
     Resources("overhead", spec.overhead);
     if (spec.pod_requests.empty()) return;
     BeginMember("resources");
     Resources("requests", spec.pod_requests);
     json_.EndObject();
   }
-  void Containers(std::string_view key, const std::vector<Container>& containers) {
+  // `carrier` gets the scheduling members; null: none does.
+  void Containers(std::string_view key, const std::vector<Container>& containers, const Container* carrier,
+                  const SchedulingSpec& scheduling) {
     if (containers.empty()) return;
     json_.Key(key);
     json_.BeginArray();
@@ -204,6 +215,7 @@ class ListWriter {
       json_.BeginObject();
       Text("name", container.name);
       if (container.restart_always) Text("restartPolicy", "Always");
+      if (&container == carrier) scheduling_.ContainerMembers(scheduling);
       BeginMember("resources");
       Resources("requests", container.requests);
       Resources("limits", container.limits);
@@ -312,6 +324,7 @@ class ListWriter {
 
   std::string& out_;
   JsonWriter json_;
+  SchedulingWriter scheduling_;
 };
 
 }  // namespace

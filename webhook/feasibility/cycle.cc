@@ -1,0 +1,107 @@
+#include "feasibility/cycle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "feasibility/bound_request.h"
+
+namespace podium {
+namespace {
+
+std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
+  RequestTable table = cluster.requests;  // it may ask for what no node and no pod has
+  std::vector<Demand> demands;
+  for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
+    if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});
+  std::sort(demands.begin(), demands.end(), [](const Demand& a, const Demand& b) { return a.resource < b.resource; });
+  if (demands.size() > kMostDemands) demands.resize(kMostDemands);
+  return demands;
+}
+
+std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std::vector<Demand>& demands) {
+  std::vector<std::int64_t> held;
+  held.reserve(cluster.requests.shapes.size() * demands.size());
+  for (const std::vector<Amount>& shape : cluster.requests.shapes) {
+    for (const Demand& demand : demands) {
+      const auto found = std::find_if(shape.begin(), shape.end(), [&](auto& a) { return a.resource == demand.id; });
+      held.push_back(found == shape.end() ? 0 : found->value);
+    }
+  }
+  return held;
+}
+
+bool IsOfScheduler(const Pod& pod, const std::string& scheduler) {
+  const std::string& name = pod.scheduling->scheduler_name;
+  return name == scheduler || (name.empty() && scheduler == "default-scheduler");
+}
+
+bool Holds(const PreparedPod& promised, const Cycle& cycle, const EvaluateOptions& options) {
+  const Pod& pod = *promised.pod;
+  const bool itself = !pod.uid.empty() && pod.uid == cycle.pod->uid;
+  return !itself && promised.priority >= cycle.priority && IsOfScheduler(pod, options.scheduler_name);
+}
+
+std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resource) {
+  return resource < amounts.size() ? amounts[resource] : 0;
+}
+
+}  // namespace
+
+Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options) {
+  Cycle cycle;
+  cycle.cluster = &cluster;
+  cycle.pod = &incoming;
+  cycle.spec = &*incoming.scheduling;
+  cycle.priority = PriorityOf(incoming);
+  cycle.demands = DemandsOf(cluster, incoming);
+  cycle.held_by_shape = HeldByShape(cluster, cycle.demands);
+  cycle.spread = CountSpread(cluster, incoming);
+  cycle.affinity = CountPodAffinity(cluster, incoming);
+  for (const auto& [node, pods] : cluster.promised)
+    for (const PreparedPod& pod : pods)
+      if (Holds(pod, cycle, options)) cycle.promised[node].push_back(pod);
+  return cycle;
+}
+
+void Overlay::Reset(std::uint32_t node) {
+  id_ = node;
+  node_ = &cycle_->cluster->nodes[node];
+  pod_count_ = static_cast<std::int64_t>(node_->pods.size());
+  allocatable_.clear();
+  free_.clear();
+  for (const Demand& demand : cycle_->demands) {
+    allocatable_.push_back(ValueAt(node_->allocatable, demand.id));
+    free_.push_back(allocatable_.back() - ValueAt(node_->requested, demand.id));
+  }
+  used_ports_.clear();
+  if (!cycle_->spec->host_ports.empty() && node_->holds_ports)
+    for (const PreparedPod& pod : node_->pods) ChangePorts(*pod.pod, 1);
+  spread_.assign(cycle_->spread.rows.size(), 0);
+  spread_counts_.clear();
+  for (const SpreadRow& row : cycle_->spread.rows)
+    spread_counts_.push_back(CountsNode(cycle_->spread, row, labels()) ? 1 : 0);
+  if (cycle_->affinity.takes_part) affinity_ = NoDelta(cycle_->affinity);
+}
+
+void Overlay::Change(const PreparedPod& pod, std::int64_t times) {
+  pod_count_ += times;
+  const std::int64_t* held = cycle_->HeldBy(pod);
+  for (std::size_t i = 0; i < free_.size(); ++i) free_[i] -= times * held[i];
+  if (!cycle_->spec->host_ports.empty()) ChangePorts(*pod.pod, times);
+  ChangeTopology(*pod.pod, times);
+}
+
+void Overlay::ChangePorts(const Pod& pod, std::int64_t times) {
+  for (const HostPort& port : pod.scheduling->host_ports) {
+    std::erase(used_ports_, port);
+    if (times > 0) used_ports_.push_back(port);
+  }
+}
+
+void Overlay::ChangeTopology(const Pod& pod, std::int64_t times) {
+  for (std::size_t i = 0; i < spread_.size(); ++i)
+    if (spread_counts_[i] != 0) spread_[i] += times * SpreadWeight(cycle_->spread, cycle_->spread.rows[i], pod);
+  if (cycle_->affinity.takes_part) AddTo(affinity_, cycle_->affinity, labels(), pod, times);
+}
+
+}  // namespace podium
