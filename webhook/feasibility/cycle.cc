@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "feasibility/bound_request.h"
+#include "feasibility/filters.h"
 
 namespace podium {
 namespace {
@@ -60,6 +61,10 @@ Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const Eval
   for (const auto& [node, pods] : cluster.promised)
     for (const PreparedPod& pod : pods)
       if (Holds(pod, cycle, options)) cycle.promised[node].push_back(pod);
+  for (const FilterRow& filter : Filters())
+    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
+  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
+  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
   return cycle;
 }
 

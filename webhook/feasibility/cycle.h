@@ -11,6 +11,8 @@
 
 namespace podium {
 
+struct FilterRow;
+
 // A resource that the incoming pod asks for.
 struct Demand {
   std::string resource;
@@ -32,6 +34,8 @@ struct Cycle {
   PodAffinityState affinity;
   // By node: promised pods that count for this pod (priority at least its own, own scheduler, not itself).
   std::unordered_map<std::uint32_t, std::vector<PreparedPod>> promised;
+  std::vector<const FilterRow*> filters;  // those that take part, in order
+  std::size_t first_that_sees_pods = 0;   // in `filters`
 
   [[nodiscard]] const std::int64_t* HeldBy(const PreparedPod& pod_on_node) const {
     return held_by_shape.data() + pod_on_node.shape * demands.size();

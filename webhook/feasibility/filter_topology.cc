@@ -16,7 +16,6 @@ FilterResult FilterSpread(const Overlay& node) {
 // Source: plugins/interpodaffinity/filtering.go. Affinity that is not met is taken as hopeless, also where waiting
 // would help.
 FilterResult FilterPodAffinity(const Overlay& node) {
-  if (!node.cycle().affinity.takes_part) return {};
   switch (CheckPodAffinity(node.cycle().affinity, node.labels(), node.affinity())) {
     case AffinityVerdict::kFits: return {};
     case AffinityVerdict::kNotDrawn: return {.code = FilterCode::kUnresolvable, .reasons = Bit(Reason::kNotDrawn)};
