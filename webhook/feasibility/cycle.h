@@ -24,7 +24,9 @@ struct Demand {
 constexpr std::size_t kMostDemands = 40;
 
 struct Cycle {
-  const PreparedCluster* cluster = nullptr;
+  explicit Cycle(const PreparedCluster& its_cluster) : cluster(&its_cluster), affinity(its_cluster.nodes) {}
+
+  const PreparedCluster* cluster;
   const Pod* pod = nullptr;
   const SchedulingSpec* spec = nullptr;
   std::int64_t priority = 0;
@@ -69,7 +71,7 @@ class Overlay {
  private:
   void Change(const PreparedPod& pod, std::int64_t times);
   void ChangePorts(const Pod& pod, std::int64_t times);
-  void ChangeTopology(const Pod& pod, std::int64_t times);
+  void ChangeTopology(std::uint32_t group, std::int64_t times);
 
   const Cycle* cycle_;
   std::uint32_t id_ = 0;
@@ -79,7 +81,6 @@ class Overlay {
   std::vector<std::int64_t> free_;
   std::vector<HostPort> used_ports_;  // a set: what two pods use is freed by the first that goes
   std::vector<std::int64_t> spread_;  // by row
-  std::vector<char> spread_counts_;   // does this node count for the row?
   AffinityDelta affinity_;
 };
 

@@ -41,7 +41,7 @@ Split SplitByBudgets(const Overlay& node, std::uint32_t first) {
   const auto count = static_cast<std::uint32_t>(node.node().pods.size());
   split.others.reserve(count - first);
   for (std::uint32_t position = first; position < count; ++position)
-    (ledger.Charge(*node.node().pods[position].pod) ? split.violating : split.others).push_back(position);
+    (ledger.Charge(node.node().pods[position]) ? split.violating : split.others).push_back(position);
   split.order_matters = ledger.order_matters();
   return split;
 }
