@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "core/text.h"
+
 namespace podium {
 namespace {
 
@@ -52,6 +54,7 @@ TEST(DecodePodObject, ReadsWhatIsBeyondATemplate) {
   want.phase = PodPhase::kRunning;
   want.ready = true;
   want.deleting = true;
+  want.standing = SchedulingStatus{.deletion_time = *ParseDate("2026-11-29") + std::chrono::hours(12)};
   const Result<Pod> pod = DecodePodObject(*json, "");
   ASSERT_TRUE(pod) << pod.error().message;
   EXPECT_EQ(*pod, want);

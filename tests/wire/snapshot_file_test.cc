@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -36,8 +37,8 @@ spec:
 ---
 kind: Node
 metadata: {name: rack7-a, labels: {kubernetes.io/hostname: rack7-a, nvidia.com/gpu.product: H100, rack: rack7}}
-spec: {unschedulable: true}
-status: {allocatable: {cpu: 31500m, nvidia.com/gpu: 4}}
+spec: {unschedulable: true, taints: [{key: team, value: language, effect: NoSchedule}]}
+status: {allocatable: {cpu: 31500m, nvidia.com/gpu: 4}, declaredFeatures: [VolumeBindMountOptions]}
 ---
 kind: Node
 metadata: {name: rack7-b}
@@ -104,6 +105,53 @@ status: {phase: Failed}
 ---
 kind: Pod
 metadata: {name: chat-3}
+---
+kind: Pod
+metadata: {name: chat-4, namespace: nlp, deletionTimestamp: "2026-11-29T12:00:00+01:00"}
+spec:
+  schedulerName: volcano
+  schedulingGates: [{name: example.com/quota}]
+  tolerations: [{key: team, operator: Equal, value: language, effect: NoSchedule}]
+  nodeSelector: {rack: rack7}
+  terminationGracePeriodSeconds: 600
+  hostNetwork: true
+  hostUsers: false
+  volumes: [{name: weights, persistentVolumeClaim: {claimName: w}}, {name: scratch, emptyDir: {}}]
+  resourceClaims: [{name: nic}]
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions: [{key: rack, operator: In, values: [rack7]}, {key: mem, operator: Gt, values: ["40"]}]
+          matchFields: [{key: metadata.name, operator: In, values: [rack7-a]}]
+    podAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {labelSelector: {matchLabels: {app: chat}}, namespaceSelector: {}, topologyKey: rack}
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution: [{namespaces: [nlp], topologyKey: kubernetes.io/hostname}]
+  topologySpreadConstraints:
+  - {maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: chat}},
+     minDomains: 3, nodeAffinityPolicy: Ignore, nodeTaintsPolicy: Honor, matchLabelKeys: [replica]}
+  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}
+  initContainers: [{name: proxy, restartPolicy: Always, ports: [{containerPort: 1, hostPort: 81}]}]
+  containers:
+  - name: chat
+    resources: {requests: {cpu: 2}}
+    ports: [{containerPort: 80, hostIP: 10.0.0.1, protocol: UDP}]
+    restartPolicyRules: [{action: RestartAllContainers}]
+    volumeMounts: [{name: weights, bindMountOptions: [ro]}]
+status:
+  phase: Running
+  startTime: "2026-11-29T10:00:00Z"
+  nominatedNodeName: rack7-a
+  conditions:
+  - {type: DisruptionTarget, status: "True", reason: PreemptionByScheduler}
+  - {type: PodResizePending, status: "True", reason: Deferred}
+  containerStatuses:
+  - {name: chat, resources: {requests: {cpu: 1}}, allocatedResources: {cpu: 1}}
+  - {name: proxy, resources: {requests: {}}, allocatedResources: {}}
+  resources: {}
+  allocatedResources: {}
 )";
 
 ClusterSnapshot Cluster() {
@@ -136,12 +184,50 @@ void ExpectSame(const ClusterSnapshot& a, const ClusterSnapshot& b) {
 TEST(EncodeSnapshot, ReadsBackToAnEqualSnapshot) {
   const ClusterSnapshot cluster = Cluster();
   EXPECT_EQ(cluster.workloads.size(), 5U);
-  EXPECT_EQ(cluster.waiting.size(), 2U);
+  EXPECT_EQ(cluster.waiting.size(), 3U);
   const std::string file = EncodeSnapshot(cluster);
   const Result<ClusterSnapshot> again = DecodeClusterFile("s.json", file, kNow);
   ASSERT_TRUE(again) << again.error().message;
   ExpectSame(cluster, *again);
   EXPECT_EQ(EncodeSnapshot(*again), file);
+}
+
+// The pod chat-4 as the scheduler reads it.
+TEST(EncodeSnapshot, TheClusterHoldsWhatTheSchedulerReads) {
+  const ClusterSnapshot cluster = Cluster();
+  const auto found = std::find_if(cluster.waiting.begin(), cluster.waiting.end(),
+                                  [](const auto& pod) { return pod->name == "chat-4"; });
+  ASSERT_NE(found, cluster.waiting.end());
+  SchedulingSpec want;
+  want.scheduler_name = "volcano";
+  want.gates = {"example.com/quota"};
+  want.tolerations = {{"team", "Equal", "language", "NoSchedule"}};
+  want.node_selector = {{"rack", "rack7"}};
+  want.node_affinity = NodeSelector{{{{{"rack", NodeSelectorOp::kIn, {"rack7"}}, {"mem", NodeSelectorOp::kGt, {"40"}}},
+                                      {{"metadata.name", NodeSelectorOp::kIn, {"rack7-a"}}}}}};
+  const LabelSelector chat = {{{"app", "chat"}}, {}};
+  want.pod_affinity = {{chat, {}, LabelSelector{}, "rack"}};
+  want.pod_anti_affinity = {{std::nullopt, {"nlp"}, std::nullopt, "kubernetes.io/hostname"}};
+  want.spread = {{2, "rack", chat, 3, NodeInclusion::kIgnore, NodeInclusion::kHonor, {"replica"}}};
+  want.host_ports = {{"10.0.0.1", "UDP", 80}, {"0.0.0.0", "TCP", 81}};
+  want.needs = {true, true, true};
+  want.grace_period_seconds = 600;
+  want.volumes = {"weights"};
+  want.resource_claims = {"nic"};
+  const Pod& pod = **found;
+  EXPECT_TRUE(*pod.scheduling == want);
+  SchedulingStatus standing;
+  standing.nominated_node = "rack7-a";
+  standing.deletion_time = TimePoint(std::chrono::seconds(1'795'950'000));
+  standing.preempted_by_scheduler = true;
+  const ResourceList one = {{"cpu", Quantity::FromUnits(1)}};
+  standing.containers = {{"chat", {true, one, one}}};  // what the proxy reports is what its spec says
+  standing.pod = {true, std::nullopt, ResourceList{}};
+  EXPECT_TRUE(*pod.standing == standing);
+  EXPECT_EQ(pod.start_time, TimePoint(std::chrono::seconds(1'795'946'400)));
+  const Node& node = cluster.nodes.begin()->value.node;
+  EXPECT_EQ(node.taints, (std::vector<Taint>{{"team", "language", "NoSchedule"}}));
+  EXPECT_EQ(node.declared_features, std::vector<std::string>{"VolumeBindMountOptions"});
 }
 
 TEST(EncodeSnapshot, AnEmptyClusterIsAnEmptyList) {
@@ -170,7 +256,7 @@ TEST(EncodeSnapshot, ABigFileNeedsTheLargerLimit) {
 TEST(RedactSnapshot, HidesNamesAndValues) {
   const std::string file = EncodeSnapshot(Cluster(), {.redact = true});
   for (const std::string_view hidden : {"nlp", "language", "rack7", "chat", "gone-node", "cache", "nightly", "train\"",
-                                        "canary", "u-1", "u-5", "u-6", "proxy", "chat-runner"})
+                                        "canary", "u-1", "u-5", "u-6", "proxy", "chat-runner", "weights", "\"nic\""})
     EXPECT_EQ(file.find(hidden), std::string::npos) << hidden;
   for (const std::string_view kept : {"inference", "kube-system", "H100", "podium.gpu/workload-type\":\"interactive",
                                       "requests.nvidia.com/gpu", "\"replica\":\"1\"", "RayJob", "shields"})

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "feasibility/bound_request.h"
+#include "feasibility/filters.h"
 
 namespace podium {
 namespace {
@@ -48,8 +49,7 @@ std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resour
 }  // namespace
 
 Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options) {
-  Cycle cycle;
-  cycle.cluster = &cluster;
+  Cycle cycle(cluster);
   cycle.pod = &incoming;
   cycle.spec = &*incoming.scheduling;
   cycle.priority = PriorityOf(incoming);
@@ -60,6 +60,10 @@ Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const Eval
   for (const auto& [node, pods] : cluster.promised)
     for (const PreparedPod& pod : pods)
       if (Holds(pod, cycle, options)) cycle.promised[node].push_back(pod);
+  for (const FilterRow& filter : Filters())
+    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
+  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
+  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
   return cycle;
 }
 
@@ -77,9 +81,6 @@ void Overlay::Reset(std::uint32_t node) {
   if (!cycle_->spec->host_ports.empty() && node_->holds_ports)
     for (const PreparedPod& pod : node_->pods) ChangePorts(*pod.pod, 1);
   spread_.assign(cycle_->spread.rows.size(), 0);
-  spread_counts_.clear();
-  for (const SpreadRow& row : cycle_->spread.rows)
-    spread_counts_.push_back(CountsNode(cycle_->spread, row, labels()) ? 1 : 0);
   if (cycle_->affinity.takes_part) affinity_ = NoDelta(cycle_->affinity);
 }
 
@@ -88,7 +89,7 @@ void Overlay::Change(const PreparedPod& pod, std::int64_t times) {
   const std::int64_t* held = cycle_->HeldBy(pod);
   for (std::size_t i = 0; i < free_.size(); ++i) free_[i] -= times * held[i];
   if (!cycle_->spec->host_ports.empty()) ChangePorts(*pod.pod, times);
-  ChangeTopology(*pod.pod, times);
+  ChangeTopology(pod.group, times);
 }
 
 void Overlay::ChangePorts(const Pod& pod, std::int64_t times) {
@@ -98,10 +99,12 @@ void Overlay::ChangePorts(const Pod& pod, std::int64_t times) {
   }
 }
 
-void Overlay::ChangeTopology(const Pod& pod, std::int64_t times) {
-  for (std::size_t i = 0; i < spread_.size(); ++i)
-    if (spread_counts_[i] != 0) spread_[i] += times * SpreadWeight(cycle_->spread, cycle_->spread.rows[i], pod);
-  if (cycle_->affinity.takes_part) AddTo(affinity_, cycle_->affinity, labels(), pod, times);
+void Overlay::ChangeTopology(std::uint32_t group, std::int64_t times) {
+  for (std::size_t i = 0; i < spread_.size(); ++i) {
+    const SpreadRow& row = cycle_->spread.rows[i];
+    if (row.counts_node[id_] != 0 && row.matches[group] != 0) spread_[i] += times;
+  }
+  if (cycle_->affinity.takes_part) AddTo(affinity_, cycle_->affinity, id_, group, times);
 }
 
 }  // namespace podium

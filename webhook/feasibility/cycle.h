@@ -11,6 +11,8 @@
 
 namespace podium {
 
+struct FilterRow;
+
 // A resource that the incoming pod asks for.
 struct Demand {
   std::string resource;
@@ -22,7 +24,9 @@ struct Demand {
 constexpr std::size_t kMostDemands = 40;
 
 struct Cycle {
-  const PreparedCluster* cluster = nullptr;
+  explicit Cycle(const PreparedCluster& its_cluster) : cluster(&its_cluster), affinity(its_cluster.nodes) {}
+
+  const PreparedCluster* cluster;
   const Pod* pod = nullptr;
   const SchedulingSpec* spec = nullptr;
   std::int64_t priority = 0;
@@ -32,6 +36,8 @@ struct Cycle {
   PodAffinityState affinity;
   // By node: promised pods that count for this pod (priority at least its own, own scheduler, not itself).
   std::unordered_map<std::uint32_t, std::vector<PreparedPod>> promised;
+  std::vector<const FilterRow*> filters;  // those that take part, in order
+  std::size_t first_that_sees_pods = 0;   // in `filters`
 
   [[nodiscard]] const std::int64_t* HeldBy(const PreparedPod& pod_on_node) const {
     return held_by_shape.data() + pod_on_node.shape * demands.size();
@@ -65,7 +71,7 @@ class Overlay {
  private:
   void Change(const PreparedPod& pod, std::int64_t times);
   void ChangePorts(const Pod& pod, std::int64_t times);
-  void ChangeTopology(const Pod& pod, std::int64_t times);
+  void ChangeTopology(std::uint32_t group, std::int64_t times);
 
   const Cycle* cycle_;
   std::uint32_t id_ = 0;
@@ -75,7 +81,6 @@ class Overlay {
   std::vector<std::int64_t> free_;
   std::vector<HostPort> used_ports_;  // a set: what two pods use is freed by the first that goes
   std::vector<std::int64_t> spread_;  // by row
-  std::vector<char> spread_counts_;   // does this node count for the row?
   AffinityDelta affinity_;
 };
 

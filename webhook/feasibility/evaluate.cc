@@ -45,7 +45,7 @@ std::string Listed(const std::vector<std::string>& names) {
 class Evaluation {
  public:
   Evaluation(const PreparedCluster& cluster, const Pod& pod, const EvaluateOptions& options)
-      : cluster_(cluster), pod_(pod), options_(options) {}
+      : cluster_(cluster), pod_(pod), options_(options), cycle_(cluster) {}
 
   FeasibilityReport Run() {
     report_.rules = FormatVersion(cluster_.rules.version);

@@ -5,7 +5,7 @@ namespace podium {
 
 // Source: plugins/podtopologyspread/filtering.go.
 FilterResult FilterSpread(const Overlay& node) {
-  switch (CheckSpread(node.cycle().spread, node.labels(), node.spread())) {
+  switch (CheckSpread(node.cycle().spread, node.id(), node.spread())) {
     case SpreadVerdict::kFits: return {};
     case SpreadVerdict::kNoLabel: return {.code = FilterCode::kUnresolvable, .reasons = Bit(Reason::kSpreadLabel)};
     case SpreadVerdict::kTooSkewed: return {.code = FilterCode::kUnschedulable, .reasons = Bit(Reason::kSpread)};
@@ -16,8 +16,7 @@ FilterResult FilterSpread(const Overlay& node) {
 // Source: plugins/interpodaffinity/filtering.go. Affinity that is not met is taken as hopeless, also where waiting
 // would help.
 FilterResult FilterPodAffinity(const Overlay& node) {
-  if (!node.cycle().affinity.takes_part) return {};
-  switch (CheckPodAffinity(node.cycle().affinity, node.labels(), node.affinity())) {
+  switch (CheckPodAffinity(node.cycle().affinity, node.id(), node.affinity())) {
     case AffinityVerdict::kFits: return {};
     case AffinityVerdict::kNotDrawn: return {.code = FilterCode::kUnresolvable, .reasons = Bit(Reason::kNotDrawn)};
     case AffinityVerdict::kRepelled: return {.code = FilterCode::kUnschedulable, .reasons = Bit(Reason::kRepelled)};

@@ -26,29 +26,35 @@ constexpr std::array<std::string_view, 15> kReasonTexts = {
     "pod affinity terms conflict",
     "No preemption victims found for incoming pod"};
 
+bool Always(const Cycle&) { return true; }
+bool IfBound(const Cycle& cycle) { return !cycle.pod->node_name->empty(); }
+bool IfItSelectsNodes(const Cycle& cycle) { return !cycle.spec->node_selector.empty() || cycle.spec->node_affinity; }
+bool IfItWantsPorts(const Cycle& cycle) { return !cycle.spec->host_ports.empty(); }
+bool IfItSpreads(const Cycle& cycle) { return !cycle.spread.rows.empty(); }
+bool IfAffinityCounts(const Cycle& cycle) { return cycle.affinity.takes_part; }
+bool IfItNeedsFeatures(const Cycle& cycle) { return cycle.spec->needs != NeededFeatures{}; }
+
 // Volume filters would stand behind NodeResourcesFit, DynamicResources behind InterPodAffinity: Evaluate says when a
 // pod needs them.
 constexpr std::array<FilterRow, 9> kFilters = {{
-    {Plugin::kNodeUnschedulable, FilterNodeUnschedulable, false},
-    {Plugin::kNodeName, FilterNodeName, false},
-    {Plugin::kTaintToleration, FilterTaints, false},
-    {Plugin::kNodeAffinity, FilterNodeAffinity, false},
-    {Plugin::kNodePorts, FilterPorts, true},
-    {Plugin::kNodeResourcesFit, FilterResources, true},
-    {Plugin::kPodTopologySpread, FilterSpread, true},
-    {Plugin::kInterPodAffinity, FilterPodAffinity, true},
-    {Plugin::kNodeDeclaredFeatures, FilterFeatures, false},
+    {Plugin::kNodeUnschedulable, FilterNodeUnschedulable, Always, false},
+    {Plugin::kNodeName, FilterNodeName, IfBound, false},
+    {Plugin::kTaintToleration, FilterTaints, Always, false},
+    {Plugin::kNodeAffinity, FilterNodeAffinity, IfItSelectsNodes, false},
+    {Plugin::kNodePorts, FilterPorts, IfItWantsPorts, true},
+    {Plugin::kNodeResourcesFit, FilterResources, Always, true},
+    {Plugin::kPodTopologySpread, FilterSpread, IfItSpreads, true},
+    {Plugin::kInterPodAffinity, FilterPodAffinity, IfAffinityCounts, true},
+    {Plugin::kNodeDeclaredFeatures, FilterFeatures, IfItNeedsFeatures, false},
 }};
 
+// What is behind a filter that sees pods may not have been asked yet, so it is asked whatever it sees.
 FilterResult RunOnce(const Overlay& node, Pass pass) {
-  // What is behind a filter that sees pods was never asked before, so it is asked whatever it sees.
-  bool behind = false;
-  for (const FilterRow& filter : kFilters) {
-    behind = behind || filter.sees_pods;
-    if (pass == Pass::kThoseThatSeePods && !behind) continue;
-    FilterResult result = filter.run(node);
+  const Cycle& cycle = node.cycle();
+  for (std::size_t i = pass == Pass::kAllFilters ? 0 : cycle.first_that_sees_pods; i < cycle.filters.size(); ++i) {
+    FilterResult result = cycle.filters[i]->run(node);
     if (result.passed()) continue;
-    result.plugin = filter.plugin;
+    result.plugin = cycle.filters[i]->plugin;
     return result;
   }
   return {};
@@ -63,8 +69,9 @@ std::string_view TextOf(Reason reason) { return kReasonTexts[static_cast<std::si
 std::span<const FilterRow> Filters() { return kFilters; }
 
 FilterResult RunFilters(const Overlay& node, Pass pass) {
-  const auto promised = node.cycle().promised.find(node.id());
-  if (promised != node.cycle().promised.end()) {
+  const auto& all_promised = node.cycle().promised;
+  const auto promised = all_promised.empty() ? all_promised.end() : all_promised.find(node.id());
+  if (promised != all_promised.end()) {
     Overlay with_promised = node;
     for (const PreparedPod& pod : promised->second) with_promised.Add(pod);
     const FilterResult result = RunOnce(with_promised, pass);

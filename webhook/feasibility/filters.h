@@ -69,7 +69,8 @@ using Filter = FilterResult (*)(const Overlay& node);
 struct FilterRow {
   Plugin plugin;
   Filter run;
-  bool sees_pods;  // false: what runs on the node plays no part, so evictions change nothing
+  bool (*takes_part)(const Cycle& cycle);  // false: PreFilter skips it for this pod
+  bool sees_pods;                          // false: what runs on the node plays no part, so evictions change nothing
 };
 
 std::span<const FilterRow> Filters();

@@ -45,44 +45,37 @@ bool Refuses(const PodAffinityTerm& term, const Pod& owner, const PodAffinitySta
   return term.selector && Matches(*term.selector, *state.incoming->labels) && InScope(term, owner, state);
 }
 
-void CountRefusing(PodAffinityState& state, const PreparedNode& node) {
-  for (const std::uint32_t position : node.refusing) {
-    const Pod& pod = *node.pods[position].pod;
-    for (const PodAffinityTerm& term : pod.scheduling->pod_anti_affinity) {
-      const std::string* value = LabelOf(node.state->node, term.topology_key);
-      if (value != nullptr && Refuses(term, pod, state))
-        state.refusing.Add(state.refusing.Position(term.topology_key), *value);
-    }
+GroupAffinity AffinityOf(PodAffinityState& state, const Pod& pod) {
+  GroupAffinity group;
+  for (const PodAffinityTerm& term : pod.scheduling->pod_anti_affinity)
+    if (Refuses(term, pod, state)) group.refusing.push_back(state.refusing.Position(term.topology_key));
+  group.drawing = !state.affinity.empty() && MatchesAll(state.affinity, pod);
+  for (const ResolvedTerm& term : state.anti_affinity)
+    if (MatchesTerm(term, pod)) group.repelling.push_back(term.key);
+  return group;
+}
+
+void CountNode(PodAffinityState& state, const PreparedNode& prepared, std::uint32_t node) {
+  for (const PreparedPod& pod : prepared.pods) {
+    const GroupAffinity& group = state.groups[pod.group];
+    for (const std::size_t key : group.refusing) state.refusing.Add(key, node, 1);
+    if (group.drawing)
+      for (const ResolvedTerm& term : state.affinity) state.drawing.Add(term.key, node, 1);
+    for (const std::size_t key : group.repelling) state.repelling.Add(key, node, 1);
   }
 }
 
-void CountOne(TopologyCounts& counts, const ResolvedTerm& term, const Node& node) {
-  if (const std::string* value = LabelOf(node, term.term->topology_key)) counts.Add(term.key, *value);
+bool CountsForAnything(const PodAffinityState& state) {
+  return std::any_of(state.groups.begin(), state.groups.end(), [](const GroupAffinity& group) {
+    return group.drawing || !group.refusing.empty() || !group.repelling.empty();
+  });
 }
 
-void CountMatching(PodAffinityState& state, const PreparedNode& node) {
-  for (const PreparedPod& pod : node.pods) {
-    if (!state.affinity.empty() && MatchesAll(state.affinity, *pod.pod))
-      for (const ResolvedTerm& term : state.affinity) CountOne(state.drawing, term, node.state->node);
-    for (const ResolvedTerm& term : state.anti_affinity)
-      if (MatchesTerm(term, *pod.pod)) CountOne(state.repelling, term, node.state->node);
-  }
-}
-
-// Keys that only promised pods bring.
-void AddKeysOfPromised(PodAffinityState& state, const PreparedCluster& cluster) {
-  for (const auto& [node, pods] : cluster.promised)
-    for (const PreparedPod& pod : pods)
-      for (const PodAffinityTerm& term : pod.pod->scheduling->pod_anti_affinity)
-        state.refusing.Position(term.topology_key);
-}
-
-bool IsDrawn(const PodAffinityState& state, const Node& node, const AffinityDelta& delta) {
+bool IsDrawn(const PodAffinityState& state, std::uint32_t node, const AffinityDelta& delta) {
   bool all_counted = true;
   for (const ResolvedTerm& term : state.affinity) {
-    const std::string* value = LabelOf(node, term.term->topology_key);
-    if (value == nullptr) return false;
-    all_counted = all_counted && state.drawing.Count(term.key, *value) + delta.drawing[term.key] > 0;
+    if (!state.drawing.HasDomain(term.key, node)) return false;
+    all_counted = all_counted && state.drawing.Count(term.key, node) + delta.drawing[term.key] > 0;
   }
   if (all_counted) return true;
   // The first of a group: nobody it could join is anywhere.
@@ -90,25 +83,16 @@ bool IsDrawn(const PodAffinityState& state, const Node& node, const AffinityDelt
   return all == 0 && state.starts_group;
 }
 
-bool IsRepelled(const PodAffinityState& state, const Node& node, const AffinityDelta& delta) {
-  return std::any_of(state.anti_affinity.begin(), state.anti_affinity.end(), [&](const ResolvedTerm& term) {
-    const std::string* value = LabelOf(node, term.term->topology_key);
-    return value != nullptr && state.repelling.Count(term.key, *value) + delta.repelling[term.key] > 0;
-  });
-}
-
-bool IsRefused(const PodAffinityState& state, const Node& node, const AffinityDelta& delta) {
-  for (std::size_t key = 0; key < state.refusing.keys().size(); ++key) {
-    const std::string* value = LabelOf(node, *state.refusing.keys()[key]);
-    if (value != nullptr && state.refusing.Count(key, *value) + delta.refusing[key] > 0) return true;
-  }
+bool IsAnyCounted(const TopologyCounts& counts, std::uint32_t node, const std::vector<std::int64_t>& delta) {
+  for (std::size_t key = 0; key < counts.key_count(); ++key)
+    if (counts.HasDomain(key, node) && counts.Count(key, node) + delta[key] > 0) return true;
   return false;
 }
 
 }  // namespace
 
 PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& incoming) {
-  PodAffinityState state;
+  PodAffinityState state(cluster.nodes);
   state.incoming = &incoming;
   const auto own = cluster.namespaces.find(*incoming.namespace_name);
   if (own != cluster.namespaces.end()) state.own_namespace = own->second;
@@ -120,41 +104,35 @@ PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& inc
     state.anti_affinity.push_back(Resolve(term, incoming, cluster));
     state.anti_affinity.back().key = state.repelling.Position(term.topology_key);
   }
-  const bool has_terms = !state.affinity.empty() || !state.anti_affinity.empty();
-  for (const PreparedNode& node : cluster.nodes) {
-    CountRefusing(state, node);
-    if (has_terms) CountMatching(state, node);
-  }
+  for (const Pod* pod : cluster.groups) state.groups.push_back(AffinityOf(state, *pod));
+  if (CountsForAnything(state))
+    for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) CountNode(state, cluster.nodes[node], node);
   state.starts_group = MatchesAll(state.affinity, incoming);
-  state.takes_part = has_terms || state.refusing.total() > 0;
-  if (state.takes_part) AddKeysOfPromised(state, cluster);
+  state.takes_part = !state.affinity.empty() || !state.anti_affinity.empty() || state.refusing.total() > 0;
   return state;
 }
 
 AffinityDelta NoDelta(const PodAffinityState& state) {
-  return {std::vector<std::int64_t>(state.refusing.keys().size()),
-          std::vector<std::int64_t>(state.drawing.keys().size()),
-          std::vector<std::int64_t>(state.repelling.keys().size())};
+  return {std::vector<std::int64_t>(state.refusing.key_count()), std::vector<std::int64_t>(state.drawing.key_count()),
+          std::vector<std::int64_t>(state.repelling.key_count())};
 }
 
-void AddTo(AffinityDelta& delta, const PodAffinityState& state, const Node& node, const Pod& pod, std::int64_t times) {
-  const auto has_label = [&](const std::string& key) { return LabelOf(node, key) != nullptr; };
-  for (const PodAffinityTerm& term : pod.scheduling->pod_anti_affinity) {
-    const std::size_t key = state.refusing.Find(term.topology_key);
-    if (key < delta.refusing.size() && has_label(term.topology_key) && Refuses(term, pod, state))
-      delta.refusing[key] += times;
-  }
-  if (!state.affinity.empty() && MatchesAll(state.affinity, pod))
+void AddTo(AffinityDelta& delta, const PodAffinityState& state, std::uint32_t node, std::uint32_t group,
+           std::int64_t times) {
+  const GroupAffinity& affinity = state.groups[group];
+  for (const std::size_t key : affinity.refusing)
+    if (state.refusing.HasDomain(key, node)) delta.refusing[key] += times;
+  if (affinity.drawing)
     for (const ResolvedTerm& term : state.affinity)
-      if (has_label(term.term->topology_key)) delta.drawing[term.key] += times;
-  for (const ResolvedTerm& term : state.anti_affinity)
-    if (has_label(term.term->topology_key) && MatchesTerm(term, pod)) delta.repelling[term.key] += times;
+      if (state.drawing.HasDomain(term.key, node)) delta.drawing[term.key] += times;
+  for (const std::size_t key : affinity.repelling)
+    if (state.repelling.HasDomain(key, node)) delta.repelling[key] += times;
 }
 
-AffinityVerdict CheckPodAffinity(const PodAffinityState& state, const Node& node, const AffinityDelta& delta) {
+AffinityVerdict CheckPodAffinity(const PodAffinityState& state, std::uint32_t node, const AffinityDelta& delta) {
   if (!state.affinity.empty() && !IsDrawn(state, node, delta)) return AffinityVerdict::kNotDrawn;
-  if (IsRepelled(state, node, delta)) return AffinityVerdict::kRepelled;
-  return IsRefused(state, node, delta) ? AffinityVerdict::kRefused : AffinityVerdict::kFits;
+  if (IsAnyCounted(state.repelling, node, delta.repelling)) return AffinityVerdict::kRepelled;
+  return IsAnyCounted(state.refusing, node, delta.refusing) ? AffinityVerdict::kRefused : AffinityVerdict::kFits;
 }
 
 }  // namespace podium

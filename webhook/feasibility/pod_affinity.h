@@ -27,11 +27,22 @@ struct AffinityDelta {
   std::vector<std::int64_t> repelling;
 };
 
+// What a group of pods counts for: positions of keys, one entry for each term.
+struct GroupAffinity {
+  std::vector<std::size_t> refusing;
+  bool drawing = false;
+  std::vector<std::size_t> repelling;
+};
+
 struct PodAffinityState {
+  explicit PodAffinityState(const std::vector<PreparedNode>& nodes)
+      : refusing(nodes), drawing(nodes), repelling(nodes) {}
+
   const Pod* incoming = nullptr;
   const Labels* own_namespace = nullptr;  // labels of the incoming pod's Namespace; null: none
   std::vector<ResolvedTerm> affinity;
   std::vector<ResolvedTerm> anti_affinity;
+  std::vector<GroupAffinity> groups;
   TopologyCounts refusing;    // bound pods whose anti-affinity refuses the incoming pod
   TopologyCounts drawing;     // pods that match all affinity terms
   TopologyCounts repelling;   // pods that match an anti-affinity term
@@ -44,11 +55,12 @@ PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& inc
 // All zero, of the right sizes.
 AffinityDelta NoDelta(const PodAffinityState& state);
 
-// Adds what `pod` on `node` counts for, `times` times.
-void AddTo(AffinityDelta& delta, const PodAffinityState& state, const Node& node, const Pod& pod, std::int64_t times);
+// Adds what a pod of `group` on `node` counts for, `times` times.
+void AddTo(AffinityDelta& delta, const PodAffinityState& state, std::uint32_t node, std::uint32_t group,
+           std::int64_t times);
 
 enum class AffinityVerdict { kFits, kNotDrawn, kRepelled, kRefused };
 
-AffinityVerdict CheckPodAffinity(const PodAffinityState& state, const Node& node, const AffinityDelta& delta);
+AffinityVerdict CheckPodAffinity(const PodAffinityState& state, std::uint32_t node, const AffinityDelta& delta);
 
 }  // namespace podium

@@ -1,8 +1,8 @@
 #include "feasibility/preemption.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "feasibility/budgets.h"
 
@@ -16,9 +16,9 @@ std::uint32_t FirstBelow(const PreparedNode& node, std::int64_t priority) {
   return static_cast<std::uint32_t>(node.pods.rend() - first);
 }
 
-// Puts the pods back one by one, as long as the incoming pod still fits; who has to stay away is a victim.
-std::vector<std::uint32_t> Reprieve(const std::vector<std::uint32_t>& pods, Overlay& node) {
-  std::vector<std::uint32_t> victims;
+// Puts the pods back one by one, as long as the incoming pod still fits; who has to stay away joins the victims.
+std::vector<std::uint32_t> Reprieve(const std::vector<std::uint32_t>& pods, Overlay& node,
+                                    std::vector<std::uint32_t> victims) {
   for (const std::uint32_t position : pods) {
     const PreparedPod& pod = node.node().pods[position];
     node.Add(pod);
@@ -41,7 +41,7 @@ Split SplitByBudgets(const Overlay& node, std::uint32_t first) {
   const auto count = static_cast<std::uint32_t>(node.node().pods.size());
   split.others.reserve(count - first);
   for (std::uint32_t position = first; position < count; ++position)
-    (ledger.Charge(*node.node().pods[position].pod) ? split.violating : split.others).push_back(position);
+    (ledger.Charge(node.node().pods[position]) ? split.violating : split.others).push_back(position);
   split.order_matters = ledger.order_matters();
   return split;
 }
@@ -102,10 +102,10 @@ DryRun TryEvictions(std::uint32_t node, Overlay& scratch) {
 
   const Split split = SplitByBudgets(scratch, first);
   run.budget_order_matters = split.order_matters;
-  run.victims = Reprieve(split.violating, scratch);
+  run.victims.reserve(prepared.pods.size() - first);
+  run.victims = Reprieve(split.violating, scratch, std::move(run.victims));
   run.violations = static_cast<std::int64_t>(run.victims.size());
-  const std::vector<std::uint32_t> others = Reprieve(split.others, scratch);
-  run.victims.insert(run.victims.end(), others.begin(), others.end());
+  run.victims = Reprieve(split.others, scratch, std::move(run.victims));
   if (!split.violating.empty() && !split.others.empty())
     SortByImportance(run.victims, prepared.pods, scratch.cycle().cluster->rules);
   return run;

@@ -1,8 +1,11 @@
 #include "feasibility/prepared_cluster.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
+#include "core/selector.h"
 #include "feasibility/bound_request.h"
 
 namespace podium {
@@ -57,9 +60,7 @@ class Preparer {
       cluster_.nodes.push_back(PrepareNode(row.value));
     }
     for (const auto& pod : snapshot.waiting) AddPromise(*pod);
-    for (const auto& row : snapshot.budgets)
-      if (row.value.selector && *row.value.selector != LabelSelector{})
-        cluster_.budgets[row.value.namespace_name].push_back(&row.value);
+    AddBudgets(snapshot.budgets);
     for (const auto& row : snapshot.namespaces) cluster_.namespaces.emplace(row.value.name, &row.value.labels);
     return std::move(cluster_);
   }
@@ -69,7 +70,7 @@ class Preparer {
     const std::int64_t start = pod.start_time == TimePoint()
                                    ? kNotStarted
                                    : static_cast<std::int64_t>(pod.start_time.time_since_epoch().count());
-    return {&pod, PriorityOf(pod), start, ShapeOf(pod)};
+    return {&pod, PriorityOf(pod), start, ShapeOf(pod), GroupOf(pod)};
   }
 
   // Pods of one workload share their spec, so most are found by its address.
@@ -78,6 +79,16 @@ class Preparer {
     if (!(*pod.standing == SchedulingStatus{})) return cluster_.requests.ShapeOf(held());
     const auto [entry, is_new] = shape_of_spec_.try_emplace(&*pod.spec, 0);
     if (is_new) entry->second = cluster_.requests.ShapeOf(held());
+    return entry->second;
+  }
+
+  // Found by address: values that repeat are interned. Equal ones that are not only make a group more.
+  std::uint32_t GroupOf(const Pod& pod) {
+    const bool refuses = !pod.scheduling->pod_anti_affinity.empty();
+    const GroupKey key = {&*pod.labels, &*pod.namespace_name, refuses ? &*pod.scheduling : nullptr};
+    const auto next = static_cast<std::uint32_t>(cluster_.groups.size());
+    const auto [entry, is_new] = group_ids_.try_emplace(key, next);
+    if (is_new) cluster_.groups.push_back(&pod);
     return entry->second;
   }
 
@@ -97,11 +108,9 @@ class Preparer {
   }
 
   void AddUp(PreparedNode& node) {
-    for (std::uint32_t i = 0; i < node.pods.size(); ++i) {
-      const PreparedPod& pod = node.pods[i];
+    for (const PreparedPod& pod : node.pods) {
       for (const Amount& amount : cluster_.requests.shapes[pod.shape])
         At(node.requested, amount.resource) += amount.value;
-      if (!pod.pod->scheduling->pod_anti_affinity.empty()) node.refusing.push_back(i);
       node.holds_ports = node.holds_ports || !pod.pod->scheduling->host_ports.empty();
     }
   }
@@ -119,7 +128,32 @@ class Preparer {
     if (node != cluster_.node_ids.end()) cluster_.promised[node->second].push_back(PreparePod(pod));
   }
 
+  // A budget without a selector, or with an empty one, protects nothing here; nor is a pod without labels protected.
+  void AddBudgets(const Table<Pdb>& budgets) {
+    std::unordered_map<std::string_view, std::vector<const Pdb*>> by_namespace;
+    for (const auto& row : budgets)
+      if (row.value.selector && *row.value.selector != LabelSelector{})
+        by_namespace[row.value.namespace_name].push_back(&row.value);
+    for (const Pod* pod : cluster_.groups) {
+      std::vector<const Pdb*>& matching = cluster_.budgets.emplace_back();
+      const auto own = by_namespace.find(*pod->namespace_name);
+      if (own == by_namespace.end() || pod->labels->empty()) continue;
+      for (const Pdb* budget : own->second)
+        if (Matches(*budget->selector, *pod->labels)) matching.push_back(budget);
+    }
+  }
+
+  using GroupKey = std::array<const void*, 3>;
+  struct GroupHash {
+    std::size_t operator()(const GroupKey& key) const {
+      std::size_t hash = 0;
+      for (const void* part : key) hash = hash * 31 + std::hash<const void*>{}(part);
+      return hash;
+    }
+  };
+
   PreparedCluster cluster_;
+  std::unordered_map<GroupKey, std::uint32_t, GroupHash> group_ids_;
   std::unordered_map<const PodSpec*, std::uint32_t> shape_of_spec_;
 };
 

@@ -31,7 +31,8 @@ struct PreparedPod {
   const Pod* pod = nullptr;
   std::int64_t priority = 0;
   std::int64_t start = kNotStarted;  // ticks of the system clock
-  std::uint32_t shape = 0;           // position in PreparedCluster::shapes
+  std::uint32_t shape = 0;           // position in RequestTable::shapes
+  std::uint32_t group = 0;           // position in PreparedCluster::groups
 };
 
 struct PreparedNode {
@@ -39,8 +40,7 @@ struct PreparedNode {
   std::vector<std::int64_t> allocatable;  // by ResourceId; what is behind the end is 0
   std::vector<std::int64_t> requested;
   std::int64_t pod_limit = 0;
-  std::vector<PreparedPod> pods;        // most important first; without those that are over
-  std::vector<std::uint32_t> refusing;  // positions of pods with required anti-affinity
+  std::vector<PreparedPod> pods;  // most important first; without those that are over
   bool holds_ports = false;
 };
 
@@ -62,10 +62,12 @@ struct PreparedCluster {
   Table<NodeState> nodes_alive;
   RequestTable requests;
   std::vector<PreparedNode> nodes;  // as in the snapshot
+  // One pod of each group: pods with the same namespace, labels and anti-affinity look alike to spreading and affinity.
+  std::vector<const Pod*> groups;
   std::unordered_map<std::string_view, std::uint32_t> node_ids;
   // Unbound pods to which room on a node was promised, by node; not yet by scheduler.
   std::unordered_map<std::uint32_t, std::vector<PreparedPod>> promised;
-  std::unordered_map<std::string_view, std::vector<const Pdb*>> budgets;  // by namespace; with a selector
+  std::vector<std::vector<const Pdb*>> budgets;  // by group: those whose selector matches, in the snapshot's order
   std::unordered_map<std::string_view, const Labels*> namespaces;
 };
 

@@ -1,91 +1,95 @@
 #include "feasibility/spread.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/selector.h"
 #include "feasibility/node_match.h"
-#include "feasibility/topology_counts.h"
 
 namespace podium {
 namespace {
 
-SpreadRow RowOf(const SpreadConstraint& constraint, const Pod& incoming) {
-  SpreadRow row;
-  row.constraint = &constraint;
-  row.selector = constraint.selector;
-  if (!row.selector) return row;
+constexpr std::int64_t kNotCounted = -1;
+
+std::optional<LabelSelector> SelectorOf(const SpreadConstraint& constraint, const Pod& incoming) {
+  std::optional<LabelSelector> selector = constraint.selector;
+  if (!selector) return selector;
   for (const std::string& key : constraint.match_label_keys) {
     const auto label = incoming.labels->find(key);
-    if (label != incoming.labels->end())
-      row.selector->match_expressions.push_back({key, SelectorOp::kIn, {label->second}});
+    if (label != incoming.labels->end()) selector->match_expressions.push_back({key, SelectorOp::kIn, {label->second}});
   }
-  row.self = Matches(*row.selector, *incoming.labels) ? 1 : 0;
-  return row;
+  return selector;
 }
 
-// Terminating pods are not counted here, and an empty selector counts none; what is taken away later does not ask.
-std::int64_t CountOn(const SpreadState& state, const SpreadRow& row, const PreparedNode& node) {
-  if (!row.selector || *row.selector == LabelSelector{}) return 0;
-  return std::count_if(node.pods.begin(), node.pods.end(), [&](const PreparedPod& pod) {
-    return !pod.pod->deleting && SpreadWeight(state, row, *pod.pod) == 1;
-  });
+bool AcceptsNode(const SpreadConstraint& constraint, const SchedulingSpec& spec, const Node& node) {
+  for (const SpreadConstraint& each : spec.spread)
+    if (LabelOf(node, each.topology_key) == nullptr) return false;
+  if (constraint.affinity_policy == NodeInclusion::kHonor && !AcceptsLabelsOf(spec, node)) return false;
+  return constraint.taints_policy == NodeInclusion::kIgnore || ToleratesTaintsOf(spec, node);
+}
+
+// Terminating pods are not counted here; what is taken away later does not ask.
+std::int64_t CountOn(const SpreadRow& row, const PreparedNode& node) {
+  return std::count_if(node.pods.begin(), node.pods.end(),
+                       [&](const PreparedPod& pod) { return row.matches[pod.group] != 0 && !pod.pod->deleting; });
 }
 
 void FindSmallest(SpreadRow& row) {
-  for (const auto& [domain, count] : row.domains) {
-    if (count < row.smallest) {
-      row.next_smallest = row.smallest;
-      row.smallest = count;
-      row.smallest_domain = domain;
-    } else {
-      row.next_smallest = std::min(row.next_smallest, count);
-    }
+  for (std::uint32_t domain = 0; domain < row.pods.size(); ++domain) {
+    const std::int64_t count = row.pods[domain];
+    if (count == kNotCounted) continue;
+    ++row.counted_domains;
+    row.next_smallest = std::min(row.next_smallest, std::max(count, row.smallest));
+    if (count < row.smallest) row.smallest_domain = domain;
+    row.smallest = std::min(row.smallest, count);
   }
 }
 
-std::int64_t SmallestWith(const SpreadRow& row, std::string_view domain, std::int64_t count) {
-  if (row.domains.empty() || static_cast<std::int64_t>(row.domains.size()) < row.constraint->min_domains) return 0;
-  if (!row.domains.contains(domain)) return row.smallest;
-  return std::min(count, domain == row.smallest_domain ? row.next_smallest : row.smallest);
+SpreadRow RowOf(const SpreadConstraint& constraint, const PreparedCluster& cluster, const Pod& incoming) {
+  SpreadRow row;
+  row.constraint = &constraint;
+  const std::optional<LabelSelector> selector = SelectorOf(constraint, incoming);
+  row.self = selector && Matches(*selector, *incoming.labels) ? 1 : 0;
+  for (const Pod* pod : cluster.groups)
+    row.matches.push_back(
+        selector && *pod->namespace_name == *incoming.namespace_name && Matches(*selector, *pod->labels) ? 1 : 0);
+  row.domains = DomainsOf(cluster.nodes, constraint.topology_key);
+  row.pods.assign(row.domains.count, kNotCounted);
+  const bool counts_pods = selector && *selector != LabelSelector{};  // an empty selector counts none
+  for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
+    row.counts_node.push_back(AcceptsNode(constraint, *incoming.scheduling, cluster.nodes[node].state->node) ? 1 : 0);
+    if (row.counts_node.back() == 0) continue;
+    std::int64_t& pods = row.pods[row.domains.of_node[node]];
+    pods = std::max<std::int64_t>(pods, 0) + (counts_pods ? CountOn(row, cluster.nodes[node]) : 0);
+  }
+  FindSmallest(row);
+  return row;
+}
+
+// `pods`: what the domain holds now; it may be below zero.
+std::int64_t SmallestWith(const SpreadRow& row, std::uint32_t domain, std::int64_t pods) {
+  if (row.counted_domains < row.constraint->min_domains || row.counted_domains == 0) return 0;
+  if (row.pods[domain] == kNotCounted) return row.smallest;
+  return std::min(pods, domain == row.smallest_domain ? row.next_smallest : row.smallest);
 }
 
 }  // namespace
 
-bool CountsNode(const SpreadState& state, const SpreadRow& row, const Node& node) {
-  for (const SpreadRow& other : state.rows)
-    if (LabelOf(node, other.constraint->topology_key) == nullptr) return false;
-  const SchedulingSpec& spec = *state.incoming->scheduling;
-  if (row.constraint->affinity_policy == NodeInclusion::kHonor && !AcceptsLabelsOf(spec, node)) return false;
-  return row.constraint->taints_policy == NodeInclusion::kIgnore || ToleratesTaintsOf(spec, node);
-}
-
-std::int64_t SpreadWeight(const SpreadState& state, const SpreadRow& row, const Pod& pod) {
-  if (!row.selector || *pod.namespace_name != *state.incoming->namespace_name) return 0;
-  return Matches(*row.selector, *pod.labels) ? 1 : 0;
-}
-
 SpreadState CountSpread(const PreparedCluster& cluster, const Pod& incoming) {
-  SpreadState state{&incoming, {}};
+  SpreadState state;
   for (const SpreadConstraint& constraint : incoming.scheduling->spread)
-    state.rows.push_back(RowOf(constraint, incoming));
-  if (state.rows.empty()) return state;
-  for (const PreparedNode& node : cluster.nodes)
-    for (SpreadRow& row : state.rows)
-      if (CountsNode(state, row, node.state->node))
-        row.domains[*LabelOf(node.state->node, row.constraint->topology_key)] += CountOn(state, row, node);
-  for (SpreadRow& row : state.rows) FindSmallest(row);
+    state.rows.push_back(RowOf(constraint, cluster, incoming));
   return state;
 }
 
-SpreadVerdict CheckSpread(const SpreadState& state, const Node& node, const std::vector<std::int64_t>& deltas) {
+SpreadVerdict CheckSpread(const SpreadState& state, std::uint32_t node, const std::vector<std::int64_t>& deltas) {
   for (std::size_t i = 0; i < state.rows.size(); ++i) {
     const SpreadRow& row = state.rows[i];
-    const std::string* domain = LabelOf(node, row.constraint->topology_key);
-    if (domain == nullptr) return SpreadVerdict::kNoLabel;
-    const auto found = row.domains.find(*domain);
-    const std::int64_t count = found == row.domains.end() ? 0 : found->second + deltas[i];
-    if (count + row.self - SmallestWith(row, *domain, count) > row.constraint->max_skew)
-      return SpreadVerdict::kTooSkewed;
+    const std::uint32_t domain = row.domains.of_node[node];
+    if (domain == kNoDomain) return SpreadVerdict::kNoLabel;
+    const std::int64_t pods = row.pods[domain] == kNotCounted ? 0 : row.pods[domain] + deltas[i];
+    if (pods + row.self - SmallestWith(row, domain, pods) > row.constraint->max_skew) return SpreadVerdict::kTooSkewed;
   }
   return SpreadVerdict::kFits;
 }

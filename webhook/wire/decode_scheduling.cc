@@ -340,6 +340,8 @@ PodScheduling ReadPodScheduling(FieldReader& in, JsonElement pod, const At& at) 
     if (key != "metadata") return;
     in.EachMember(metadata, here, [&](std::string_view name, JsonElement value, const At& place) {
       if (name == "deletionTimestamp") scheduling.status.deletion_time = ReadTime(in, value, place);
+      // A snapshot file says the epoch where only the fact was known.
+      if (scheduling.status.deletion_time == TimePoint()) scheduling.status.deletion_time.reset();
     });
   });
   return scheduling;

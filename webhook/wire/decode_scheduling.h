@@ -32,7 +32,7 @@ PodScheduling WithPodStatus(PodScheduling pod, FieldReader& in, JsonElement stat
 // The member "name".
 std::string ReadName(FieldReader& in, JsonElement json, const At& at);
 
-// RFC 3339, down to microseconds. Absent: it is no time, and that is a problem of `in`.
+// RFC 3339, down to microseconds. A text that is no time counts as absent: too little to lose a whole pod for.
 std::optional<TimePoint> ReadTime(FieldReader& in, JsonElement json, const At& at);
 
 // read(reader, item, at) for each item of a list.
