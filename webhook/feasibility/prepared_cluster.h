@@ -25,6 +25,14 @@ struct Amount {
   auto operator<=>(const Amount&) const = default;
 };
 
+// Sums of absurd amounts wrap around, as they do in the scheduler.
+constexpr std::int64_t WrappingAdd(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t WrappingSubtract(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
 constexpr std::int64_t kNotStarted = std::numeric_limits<std::int64_t>::max();  // later than every start
 
 struct PreparedPod {
@@ -74,7 +82,7 @@ struct PreparedCluster {
 // Requires: `snapshot` outlives the result.
 PreparedCluster Prepare(const ClusterSnapshot& snapshot, const SchedulerRules& rules);
 
-// spec.priority, 0 when it is absent.
+// spec.priority, 0 when it is absent; kept to 32 bits, as in the API.
 std::int64_t PriorityOf(const Pod& pod);
 
 // More important pods first: higher priority, then earlier start. Equal ones keep their order.
