@@ -22,7 +22,7 @@ struct Amount {
   ResourceId resource = 0;
   std::int64_t value = 0;
   bool operator==(const Amount&) const = default;
-  auto operator<=>(const Amount&) const = default;
+  auto operator<=>(const Amount&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
 
 // Sums of absurd amounts wrap around, as they do in the scheduler.
