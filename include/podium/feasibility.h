@@ -80,7 +80,7 @@ struct Caveat {
 struct SchedulerVersion {
   std::int32_t major = 1;
   std::int32_t minor = 37;
-  auto operator<=>(const SchedulerVersion&) const = default;
+  auto operator<=>(const SchedulerVersion&) const = default;  // NOLINT(modernize-use-nullptr): misread by clang-tidy 14
 };
 
 // "1.36", "v1.36.3", "1.36+" -> {1, 36}.

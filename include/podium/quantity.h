@@ -31,7 +31,7 @@ class Quantity {
     return *this;
   }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
-  constexpr auto operator<=>(const Quantity&) const = default;
+  constexpr auto operator<=>(const Quantity&) const = default;  // NOLINT(modernize-use-nullptr): misread
 
  private:
   static constexpr Int128 kNano = 1'000'000'000;

@@ -127,8 +127,7 @@ TEST_P(EveryFilter, GivesTheSchedulersStatus) {
   EXPECT_EQ(report.verdict == Feasibility::kFitsNow, row.refused.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, EveryFilter, testing::ValuesIn(kCases),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, EveryFilter, testing::ValuesIn(kCases), [](const auto& row) { return row.param.name; });
 
 TEST(Filters, AreInTheSchedulersOrder) {
   std::vector<std::string_view> names;

@@ -75,7 +75,7 @@ void Overlay::Reset(std::uint32_t node) {
   free_.clear();
   for (const Demand& demand : cycle_->demands) {
     allocatable_.push_back(ValueAt(node_->allocatable, demand.id));
-    free_.push_back(allocatable_.back() - ValueAt(node_->requested, demand.id));
+    free_.push_back(WrappingSubtract(allocatable_.back(), ValueAt(node_->requested, demand.id)));
   }
   used_ports_.clear();
   if (!cycle_->spec->host_ports.empty() && node_->holds_ports)
@@ -87,7 +87,8 @@ void Overlay::Reset(std::uint32_t node) {
 void Overlay::Change(const PreparedPod& pod, std::int64_t times) {
   pod_count_ += times;
   const std::int64_t* held = cycle_->HeldBy(pod);
-  for (std::size_t i = 0; i < free_.size(); ++i) free_[i] -= times * held[i];
+  for (std::size_t i = 0; i < free_.size(); ++i)
+    free_[i] = times > 0 ? WrappingSubtract(free_[i], held[i]) : WrappingAdd(free_[i], held[i]);
   if (!cycle_->spec->host_ports.empty()) ChangePorts(*pod.pod, times);
   ChangeTopology(pod.group, times);
 }

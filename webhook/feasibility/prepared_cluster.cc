@@ -109,8 +109,10 @@ class Preparer {
 
   void AddUp(PreparedNode& node) {
     for (const PreparedPod& pod : node.pods) {
-      for (const Amount& amount : cluster_.requests.shapes[pod.shape])
-        At(node.requested, amount.resource) += amount.value;
+      for (const Amount& amount : cluster_.requests.shapes[pod.shape]) {
+        std::int64_t& sum = At(node.requested, amount.resource);
+        sum = WrappingAdd(sum, amount.value);
+      }
       node.holds_ports = node.holds_ports || !pod.pod->scheduling->host_ports.empty();
     }
   }
@@ -182,7 +184,9 @@ std::uint32_t RequestTable::ShapeOf(const ResourceList& requests) {
   return entry->second;
 }
 
-std::int64_t PriorityOf(const Pod& pod) { return pod.spec->trio.priority.value_or(0); }
+std::int64_t PriorityOf(const Pod& pod) {
+  return std::clamp<std::int64_t>(pod.spec->trio.priority.value_or(0), INT32_MIN, INT32_MAX);
+}
 
 void SortByImportance(std::vector<PreparedPod>& pods, const SchedulerRules& rules) {
   SortList(pods, rules, [](const PreparedPod& pod) -> const PreparedPod& { return pod; });

@@ -22,8 +22,16 @@ struct Amount {
   ResourceId resource = 0;
   std::int64_t value = 0;
   bool operator==(const Amount&) const = default;
-  auto operator<=>(const Amount&) const = default;
+  auto operator<=>(const Amount&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
+
+// Sums of absurd amounts wrap around, as they do in the scheduler.
+constexpr std::int64_t WrappingAdd(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t WrappingSubtract(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
 
 constexpr std::int64_t kNotStarted = std::numeric_limits<std::int64_t>::max();  // later than every start
 
@@ -74,7 +82,7 @@ struct PreparedCluster {
 // Requires: `snapshot` outlives the result.
 PreparedCluster Prepare(const ClusterSnapshot& snapshot, const SchedulerRules& rules);
 
-// spec.priority, 0 when it is absent.
+// spec.priority, 0 when it is absent; kept to 32 bits, as in the API.
 std::int64_t PriorityOf(const Pod& pod);
 
 // More important pods first: higher priority, then earlier start. Equal ones keep their order.
