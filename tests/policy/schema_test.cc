@@ -350,7 +350,8 @@ TEST(Schema, DefaultsAreTheLoaders) {
                                         "}}, budget: {" + with_defaults("budget", "minAvailable: 1") + "}");
   std::string end;
   for (const std::string key : {"onInternalError", "onStaleCluster", "staleAfterSeconds"})
-    end += "  " + key + ": " + Schema().at("/definitions/spec/properties"_json_pointer).at(key).at("default").dump() + "\n";
+    end += "  " + key + ": " + Schema().at("/definitions/spec/properties"_json_pointer).at(key).at("default").dump() +
+           "\n";
   const Policy brief = policy(row, type, exemption, "");
   ASSERT_EQ(brief.name, "t");
   const Policy full = policy(with_defaults("class", row), full_type, with_defaults("exemption", exemption), end);

@@ -49,7 +49,8 @@ TEST(DecodePodTemplate, ReadsAPodAsTheApiServerSendsIt) {
   want.metadata.generate_name = "chat-frontend-inference-5bf4965fdc-";
   want.metadata.namespace_name = "ai-lab";
   want.metadata.labels = {{"app", "chat"}, {"pod-template-hash", "5bf4965fdc"}, {"workload", "interactive-inference"}};
-  want.metadata.owners = {{"apps/v1", "ReplicaSet", "chat-frontend-inference-5bf4965fdc", true, "b5acf313-9281-43c6-b0b1-e3bf9052358f"}};
+  want.metadata.owners = {
+      {"apps/v1", "ReplicaSet", "chat-frontend-inference-5bf4965fdc", true, "b5acf313-9281-43c6-b0b1-e3bf9052358f"}};
   want.metadata.has_labels = true;
   want.spec.trio = {"cluster-default", 100, PreemptionPolicy::kPreemptLowerPriority};
   want.spec.containers = {{"server", {{"nvidia.com/gpu", Units(1)}}, {{"nvidia.com/gpu", Units(1)}}, false}};
