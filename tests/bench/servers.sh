@@ -9,7 +9,7 @@ podium=$build/podium
 [ -x "$podium" ] || podium=$build/webhook/podium
 # shellcheck disable=SC2034  # of bench_http.sh
 engine_constant=$build/tests/bench_engine_constant
-bodies=("$here"/bodies/*.json)
+bodies=("$here"/bodies/pod-*.json)
 work=$(mktemp -d)
 servers=()
 
