@@ -25,7 +25,7 @@ check_live() {
   check "budgets: preemption spares them while something else helps, and only then breaks them" preemption_prefers
   check "budgets: events tell on the workload" events_are_told
   kill_the_leader
-  check "kill -9 of the leader: the other takes over within the lease" other_takes_over
+  check "kill -9 of the leader: the other takes over when the lease is over, two retries later at most" other_takes_over
   check "kill -9 of the leader: a budget made since is there, and no budget twice" no_duplicates
   start_loop_of_applies
   restart_apiserver "$binaries" "$work"
