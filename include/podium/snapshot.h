@@ -111,7 +111,7 @@ struct ClusterSnapshot {
   PodList waiting;  // pods that are bound to no node, or to one that is not in `nodes`
   Table<Quota> quotas;
   Table<Pdb> budgets;
-  Table<Workload> workloads;  // by "kind.group/namespace/name": "Deployment.apps/ml/chat", "Pod"-less kinds only
+  Table<Workload> workloads;  // by "Kind.group/namespace/name": "Deployment.apps/ml/chat" (WorkloadKey)
   Table<Autoscaler> autoscalers;
 };
 

@@ -53,5 +53,16 @@ TEST_F(TakeSnapshotTest, OneRefusalIsNot) {
   EXPECT_TRUE((*snapshot)->waiting.empty());
 }
 
+// A watch can wait for a definition that comes later; a look has no later, and half a picture would be a wrong one.
+TEST_F(TakeSnapshotTest, ACustomResourceThatIsNotThereIsAnError) {
+  const auto watches = WatchesWith(WatchesOf({"pods"}), {"rollouts.v1alpha1.argoproj.io"});
+  ASSERT_TRUE(watches);
+  for (int i = 0; i < 2; ++i) server_.Next(On::kOther, StatusReply(404, "NotFound"));
+  const auto snapshot = TakeSnapshot(*api_, clock_, *watches, kAtMost);
+  ASSERT_FALSE(snapshot);
+  EXPECT_EQ(snapshot.error().message,
+            "cannot list rollouts.argoproj.io: listing /apis/argoproj.io/v1alpha1/rollouts: HTTP 404 NotFound: no");
+}
+
 }  // namespace
 }  // namespace podium

@@ -144,8 +144,7 @@ ClusterFigures LiveCluster::Figures() const {
   ClusterFigures figures;
   for (const WatchFigures& each : impl_->cache.figures()) {
     const ReflectorCounters& counters = each.counters;
-    figures.watches.push_back({each.resource, counters.lists, counters.watches, counters.events,
-                               counters.refused + counters.unreachable + counters.broken});
+    figures.watches.push_back({each.resource, counters.lists, counters.watches, counters.events, counters.Failures()});
   }
   const auto snapshot = impl_->cache.snapshots().Current();
   const auto policy = impl_->policy.Load();
@@ -173,7 +172,7 @@ void LiveCluster::Tend() {
     // One line when a watch begins to fail and one when it has gone on; not one for each try.
     Told& told = impl_->told_watches[each.resource];
     const ReflectorCounters& now = each.counters;
-    const std::uint64_t failures = now.refused - now.expired + now.unreachable + now.broken;
+    const std::uint64_t failures = now.Failures();
     const std::uint64_t signs = now.events + now.bookmarks + now.watches;
     if (failures > told.failures && !told.failing) {
       impl_->log.Write(LogLevel::kWarning, "watching " + each.resource + ": " + now.last_error);

@@ -75,4 +75,11 @@ Result<std::string> ReadRegularFile(const std::string& path, std::size_t most_by
   return text;
 }
 
+std::string FileMark(const std::string& path) {
+  struct stat file {};
+  if (path.empty() || stat(path.c_str(), &file) != 0) return "-";
+  return std::to_string(file.st_dev) + '/' + std::to_string(file.st_ino) + '/' + std::to_string(file.st_size) + '/' +
+         std::to_string(file.st_mtim.tv_sec) + '.' + std::to_string(file.st_mtim.tv_nsec);
+}
+
 }  // namespace podium

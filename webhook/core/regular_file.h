@@ -14,6 +14,10 @@ namespace podium {
 // No copy of the bytes is left behind in freed memory where the file does not grow meanwhile: they may be a key.
 Result<std::string> ReadRegularFile(const std::string& path, std::size_t most_bytes);
 
+// Another text whenever the file was written or exchanged; "-" when there is none. A mounted Secret is exchanged by
+// renaming a link, so the file behind it is another one.
+std::string FileMark(const std::string& path);
+
 // What an errno of a call on a file means: "No such file or directory".
 Error FileError(int number);
 

@@ -1,11 +1,10 @@
 #include "kube/api_client.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "core/mutex.h"
+#include "core/regular_file.h"
 #include "kube/address.h"
 #include "kube/credentials.h"
 
@@ -15,14 +14,6 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kUnauthorized = 401;
-
-// Changes when the file does: a mounted Secret is exchanged by renaming a link, so the file behind it is another one.
-std::string FileMark(const std::string& path) {
-  struct stat file {};
-  if (path.empty() || stat(path.c_str(), &file) != 0) return "-";
-  return std::to_string(file.st_dev) + '/' + std::to_string(file.st_ino) + '/' + std::to_string(file.st_size) + '/' +
-         std::to_string(file.st_mtim.tv_sec) + '.' + std::to_string(file.st_mtim.tv_nsec);
-}
 
 // A connection and what it was made from.
 struct Connection {

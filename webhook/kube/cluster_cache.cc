@@ -91,11 +91,7 @@ std::vector<WatchFigures> MissingOf(const ClusterCache& cache) {
   return missing;
 }
 
-// A version that is gone is not counted: that is how a list goes on.
-bool HasFailedTwice(const WatchFigures& watch) {
-  const ReflectorCounters& counters = watch.counters;
-  return counters.refused - counters.expired + counters.unreachable + counters.broken >= 2;
-}
+bool HasFailedTwice(const WatchFigures& watch) { return watch.counters.Failures() >= 2; }
 
 Error WhyMissing(const std::vector<WatchFigures>& missing) {
   std::vector<std::string> problems;
@@ -150,7 +146,7 @@ bool ClusterCache::WaitSynced(std::chrono::milliseconds at_most) const {
   const auto until = std::chrono::steady_clock::now() + at_most;
   while (impl_->store.Current() == nullptr) {
     if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(kLookEvery);
+    std::this_thread::sleep_for(kLookEvery);  // a command that has nothing else to do; the server never waits here
   }
   return true;
 }
@@ -171,7 +167,9 @@ void ClusterCache::Stop() {
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most) {
-  ClusterCache cache(api, clock, watches);
+  std::vector<WatchRow> all = watches;
+  for (WatchRow& row : all) row.need = Need::kRequired;
+  ClusterCache cache(api, clock, all);
   const auto until = std::chrono::steady_clock::now() + at_most;
   while (!cache.WaitSynced(kLookEvery)) {
     const std::vector<WatchFigures> missing = MissingOf(cache);

@@ -65,8 +65,9 @@ class ClusterCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// Lists `watches` once and returns the picture. The error says for each resource that did not come why; it comes when
-// `at_most` is over, or before that when all that is missing has failed twice.
+// Lists `watches` once, also the optional ones (there is no later in which they could come), and returns the picture.
+// The error says for each resource that did not come why; it comes when `at_most` is over, or before that when all that
+// is missing has failed twice.
 Result<std::shared_ptr<const ClusterSnapshot>> TakeSnapshot(ApiClient& api, const Clock& clock,
                                                             const std::vector<WatchRow>& watches,
                                                             std::chrono::milliseconds at_most);

@@ -51,6 +51,9 @@ struct ReflectorCounters {
   std::uint64_t broken = 0;       // replies that broke off, went silent or could not be read
   bool synced = false;            // a list was complete once: the sink has a view
   std::string last_error;         // one line without secrets; empty: none yet
+
+  // Lists and watches that came to nothing. A version that is gone is none of them: that is how a list goes on.
+  [[nodiscard]] std::uint64_t Failures() const { return refused - expired + unreachable + broken; }
 };
 
 // One thread, from construction to Stop. Failures are counted and tried again for ever, as list_watch.h says.
