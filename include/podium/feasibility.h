@@ -31,8 +31,8 @@ enum class Ineligible {
   kOver,  // Succeeded or Failed
 };
 
-std::string_view ToString(Feasibility verdict);    // "fitsNow"
-std::string_view ToString(Ineligible ineligible);  // "preemptionPolicyNever"
+std::string_view ToString(Feasibility verdict);    // "FitsNow"
+std::string_view ToString(Ineligible ineligible);  // "PreemptionPolicyNever"
 
 enum class StatusCode {
   kUnschedulable,  // evictions may help

@@ -262,27 +262,27 @@ FeasibilityReport Evaluate(const ClusterSnapshot& snapshot, const Pod& incoming,
 
 std::string_view ToString(Feasibility verdict) {
   switch (verdict) {
-    case Feasibility::kFitsNow: return "fitsNow";
-    case Feasibility::kFitsAfterPreemption: return "fitsAfterPreemption";
-    case Feasibility::kPreemptionForbidden: return "preemptionForbidden";
-    case Feasibility::kPreemptionCannotHelp: return "preemptionCannotHelp";
-    case Feasibility::kShapeNeverFits: return "shapeNeverFits";
+    case Feasibility::kFitsNow: return "FitsNow";
+    case Feasibility::kFitsAfterPreemption: return "FitsAfterPreemption";
+    case Feasibility::kPreemptionForbidden: return "PreemptionForbidden";
+    case Feasibility::kPreemptionCannotHelp: return "PreemptionCannotHelp";
+    case Feasibility::kShapeNeverFits: return "ShapeNeverFits";
     case Feasibility::kUnknown: break;
   }
-  return "unknown";
+  return "Unknown";
 }
 
 std::string_view ToString(Ineligible ineligible) {
   switch (ineligible) {
-    case Ineligible::kPolicyNever: return "preemptionPolicyNever";
-    case Ineligible::kTerminatingVictim: return "terminatingVictimOnNominatedNode";
-    case Ineligible::kGated: return "gated";
-    case Ineligible::kOtherScheduler: return "otherScheduler";
-    case Ineligible::kDeleting: return "deleting";
-    case Ineligible::kAlreadyBound: return "alreadyBound";
+    case Ineligible::kPolicyNever: return "PreemptionPolicyNever";
+    case Ineligible::kTerminatingVictim: return "TerminatingVictimOnNominatedNode";
+    case Ineligible::kGated: return "Gated";
+    case Ineligible::kOtherScheduler: return "OtherScheduler";
+    case Ineligible::kDeleting: return "Deleting";
+    case Ineligible::kAlreadyBound: return "AlreadyBound";
     case Ineligible::kOver: break;
   }
-  return "over";
+  return "Over";
 }
 
 }  // namespace podium
