@@ -324,6 +324,28 @@ TEST(Drain, PrefersANodeWhosePodsFitElsewhere) {
                           "DrainNode: move 1 pod away from b (default/free-to-go): it fits elsewhere (FitsNow on b)"));
 }
 
+TEST(Drain, OnlyTheNeighbourThatIsInTheWay) {
+  ClusterBuilder cluster;
+  const std::int64_t high = 2000;
+  const PodAffinityTerm apart = {LabelSelector{{{"app", "chat"}}, {}}, {}, std::nullopt, "kubernetes.io/hostname"};
+  cluster.WithNode("a", {.gpus = 3}).WithPod("calm", {.gpus = 1, .priority = high});
+  cluster.WithPod("jealous", {.gpus = 1, .priority = high, .scheduling = {.pod_anti_affinity = {apart}}});
+  cluster.WithNode("b", {});
+  const Pod pod = MakePod("chat", {.gpus = 1, .priority = 1000, .labels = {{"app", "chat"}}});
+  EXPECT_THAT(ChangesOf(cluster.Build(), pod),
+              ElementsAre("DrainNode: move 1 pod away from a (default/jealous): no place elsewhere was found for 1 "
+                          "(FitsNow on a)"));
+}
+
+// A slot for a pod is a unit like others.
+TEST(Drain, MakesRoomForOnePodMore) {
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 1, .pods = 1}).WithPod("web", {.priority = 2000});
+  cluster.WithNode("b", {});
+  EXPECT_THAT(ChangesOf(cluster.Build(), Chat(1)),
+              ElementsAre("DrainNode: move 1 pod away from a (default/web): it fits elsewhere (FitsNow on a)"));
+}
+
 TEST(Drain, LeavesDaemonsAndStaticPodsAlone) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 1})

@@ -4,110 +4,12 @@
 
 #include "core/text.h"
 #include "feasibility/change_search.h"
-#include "feasibility/cycle.h"
-#include "feasibility/holdings.h"
-#include "feasibility/usable_nodes.h"
+#include "feasibility/move_planner.h"
 
 namespace podium {
 namespace {
 
 constexpr std::size_t kNamedPods = 3;
-
-// A DaemonSet's pod comes back to its node, and a static pod (owned by its Node) never leaves.
-bool CanLeave(const Pod& pod) {
-  if (!pod.controller) return true;
-  const std::string& kind = (*pod.controller)->kind;
-  return kind != "DaemonSet" && kind != "Node";
-}
-
-// The pods that have to go from one node before the incoming pod has what it asks for.
-struct Move {
-  std::uint32_t node = 0;
-  std::vector<const PreparedPod*> pods;  // largest first
-};
-
-class MovePlanner {
- public:
-  explicit MovePlanner(const SearchInput& input) : input_(&input), demands_(DemandsOf(input.cluster, input.incoming)) {
-    for (const Demand& demand : demands_)
-      holdings_.emplace_back(input.cluster, input.incoming, demand.resource, input.options.evaluate.scheduler_name);
-  }
-
-  // Fewest pods first. Nodes that are too small, or where too little can leave, are not in it.
-  [[nodiscard]] std::vector<Move> Run() const {
-    std::vector<Move> moves;
-    const std::vector<char> usable = UsableNodes(input_->report);
-    for (std::uint32_t node = 0; node < usable.size(); ++node) {
-      if (usable[node] == 0) continue;
-      Move move = MoveOf(node);
-      if (!move.pods.empty()) moves.push_back(std::move(move));
-    }
-    std::stable_sort(moves.begin(), moves.end(),
-                     [](const Move& a, const Move& b) { return a.pods.size() < b.pods.size(); });
-    return moves;
-  }
-
- private:
-  // Missing units by demand, in the end missing pod slots. Empty: the node is too small.
-  [[nodiscard]] std::vector<std::int64_t> MissingOn(std::uint32_t node) const {
-    std::vector<std::int64_t> missing;
-    for (std::size_t i = 0; i < demands_.size(); ++i) {
-      const NodeAmounts amounts = holdings_[i].On(node);
-      if (demands_[i].amount > amounts.allocatable) return {};
-      missing.push_back(std::max<std::int64_t>(0, WrappingSubtract(demands_[i].amount, amounts.free)));
-    }
-    const PreparedNode& prepared = input_->cluster.nodes[node];
-    const auto count = static_cast<std::int64_t>(prepared.pods.size());
-    if (prepared.pod_limit < 1) return {};
-    missing.push_back(std::max<std::int64_t>(0, count + 1 - prepared.pod_limit));
-    return missing;
-  }
-
-  [[nodiscard]] std::int64_t HeldBy(const PreparedPod& pod, std::size_t demand) const {
-    return demand == demands_.size() ? 1 : holdings_[demand].HeldBy(pod);
-  }
-
-  // How much of what is missing the pod gives back, in shares of what is missing.
-  [[nodiscard]] double ShareOf(const PreparedPod& pod, const std::vector<std::int64_t>& missing) const {
-    double share = 0;
-    for (std::size_t i = 0; i < missing.size(); ++i)
-      if (missing[i] > 0)
-        share += static_cast<double>(std::min(HeldBy(pod, i), missing[i])) / static_cast<double>(missing[i]);
-    return share;
-  }
-
-  // Largest share first; of equal ones the least important goes.
-  [[nodiscard]] Move MoveOf(std::uint32_t node) const {
-    Move move{node, {}};
-    std::vector<std::int64_t> missing = MissingOn(node);
-    if (missing.empty()) return move;
-    std::vector<const PreparedPod*> left;
-    const std::vector<PreparedPod>& pods = input_->cluster.nodes[node].pods;
-    for (auto pod = pods.rbegin(); pod != pods.rend(); ++pod)
-      if (CanLeave(*pod->pod)) left.push_back(&*pod);
-    const bool other_reason = std::all_of(missing.begin(), missing.end(), [](std::int64_t m) { return m == 0; });
-    if (other_reason) {  // a neighbour or a port is in the way: which one, an empty node tells
-      move.pods = std::move(left);
-      return move;
-    }
-    while (std::any_of(missing.begin(), missing.end(), [](std::int64_t m) { return m > 0; })) {
-      const auto best = std::max_element(left.begin(), left.end(),
-                                         [&](auto* a, auto* b) { return ShareOf(*a, missing) < ShareOf(*b, missing); });
-      if (best == left.end() || ShareOf(**best, missing) <= 0) return {node, {}};
-      for (std::size_t i = 0; i < missing.size(); ++i)
-        missing[i] = std::max<std::int64_t>(0, WrappingSubtract(missing[i], HeldBy(**best, i)));
-      move.pods.push_back(*best);
-      left.erase(best);
-    }
-    return move;
-  }
-
-  const SearchInput* input_;
-  std::vector<Demand> demands_;
-  std::vector<Holdings> holdings_;  // by demand
-};
-
-// --- what-if --------------------------------------------------------------------------------------------------------
 
 void PutOn(ClusterSnapshot& snapshot, const std::string& node, Pod pod) {
   NodeState state = *snapshot.nodes.Find(node);

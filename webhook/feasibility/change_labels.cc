@@ -35,8 +35,9 @@ constexpr std::string_view OperatorText(NodeSelectorOp op) {
 std::string RequirementText(const NodeRequirement& requirement) {
   std::string values;
   for (const std::string& value : requirement.values) values += (values.empty() ? "" : ", ") + value;
-  std::string text = requirement.key + std::string(OperatorText(requirement.op));
-  return requirement.values.empty() ? text : text + '[' + values + ']';
+  std::string text = requirement.key;
+  text.append(OperatorText(requirement.op));
+  return requirement.values.empty() ? text : text.append("[").append(values).append("]");
 }
 
 void AddSelectors(const SchedulingSpec& spec, std::vector<Entry>& entries) {

@@ -96,6 +96,7 @@ std::vector<RankedOpening> OpeningsOf(const SearchInput& input, Wanted wanted) {
     if (ranked.nodes++ == 0) ranked = {std::move(opening), std::move(text), 1};
   }
   std::vector<RankedOpening> openings;
+  openings.reserve(by_text.size());
   for (auto& [text, ranked] : by_text) openings.push_back(std::move(ranked));
   std::stable_sort(openings.begin(), openings.end(), [](const RankedOpening& a, const RankedOpening& b) {
     const std::size_t parts_a = a.opening.drops() + a.opening.tolerated.size();

@@ -80,8 +80,7 @@ std::vector<Proposal> AllowPreemption(const SearchInput& input);
 // The lowest class of the snapshot that may preempt and makes it fit. Never Kubernetes' own.
 std::vector<Proposal> RaiseClass(const SearchInput& input);
 
-// The node where the fewest pods have to move (of any priority; not DaemonSet and static pods), by the arithmetic of
-// what is missing; a node whose pods all fit elsewhere is preferred.
+// The node where the fewest pods have to move (MovePlanner); one whose pods all fit elsewhere is preferred.
 std::vector<Proposal> MovePodsAway(const SearchInput& input);
 
 }  // namespace podium
