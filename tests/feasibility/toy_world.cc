@@ -66,6 +66,7 @@ ToyPod MakeToyPod(Dice& dice, const std::string& name) {
   pod.over = dice.OneIn(20);
   pod.deleting = dice.OneIn(12);
   pod.preempted = pod.deleting && dice.OneIn(2);
+  pod.wants_port = dice.OneIn(8);
   return pod;
 }
 
@@ -86,6 +87,7 @@ LabelSelector SelectApp(const std::string& app) { return {{{"app", app}}, {}}; }
 
 SchedulingSpec SchedulingOf(const ToyPod& toy) {
   SchedulingSpec spec;
+  if (toy.wants_port) spec.host_ports.push_back({.port = 8080});
   if (toy.tolerates) spec.tolerations.push_back({"team", "Equal", *toy.tolerates, ""});
   if (!toy.wants_disk.empty()) spec.node_selector["disk"] = toy.wants_disk;
   if (!toy.zones.empty())
@@ -185,7 +187,7 @@ void Describe(std::ostream& out, const ToyPod& pod) {
       << (pod.never_preempts ? " never" : "") << " nominated=" << pod.nominated
       << " tolerates=" << pod.tolerates.value_or("-") << " disk=" << pod.wants_disk << " zones=" << pod.zones.size()
       << " apart=" << pod.apart_from << '/' << pod.apart_key << " beside=" << pod.beside
-      << (pod.spreads ? " spreads" : "") << '\n';
+      << (pod.spreads ? " spreads" : "") << (pod.wants_port ? " port" : "") << '\n';
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct ToyPod {
   std::optional<std::string> tolerates;  // value of the taint "team"
   std::string wants_disk;                // nodeSelector; empty: none
   std::vector<std::string> zones;        // required node affinity; empty: none
+  bool wants_port = false;               // one host port, the same for all
   // Between pods, for the tests that follow the evaluator's own steps. Empty: none.
   std::string apart_from;  // anti-affinity: app
   std::string apart_key = "kubernetes.io/hostname";

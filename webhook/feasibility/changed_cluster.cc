@@ -53,7 +53,7 @@ void ChangedCluster::Place(std::uint32_t node, const PreparedPod& announced) {
   }
   InsertByImportance(changed.pods, announced, cluster_.rules);
   changed.holds_ports = changed.holds_ports || WantsPorts(announced);
-  changes_.push_back(node);
+  changes_.push_back({node, 1, announced});
 }
 
 std::vector<const Pod*> ChangedCluster::Evict(std::uint32_t node, const std::vector<std::uint32_t>& victims,
@@ -65,6 +65,7 @@ std::vector<const Pod*> ChangedCluster::Evict(std::uint32_t node, const std::vec
     goes[position] = 1;
     const PreparedPod& victim = changed.pods[position];
     gone.push_back(victim.pod);
+    changes_.push_back({node, -1, victim});
     for (const Amount& amount : cluster_.requests.shapes[victim.shape]) {
       std::int64_t& sum = At(changed.requested, amount.resource);
       sum = WrappingSubtract(sum, amount.value);
@@ -79,7 +80,6 @@ std::vector<const Pod*> ChangedCluster::Evict(std::uint32_t node, const std::vec
   if (promised != cluster_.promised.end())
     dropped_promises_ +=
         std::erase_if(promised->second, [&](const PreparedPod& pod) { return pod.priority < preemptor_priority; });
-  changes_.push_back(node);
   return gone;
 }
 
@@ -87,7 +87,7 @@ void ChangedCluster::DropPromise(const std::string& uid) {
   if (uid.empty()) return;
   for (auto& [node, pods] : cluster_.promised) {
     const std::size_t dropped = std::erase_if(pods, [&](const PreparedPod& pod) { return pod.pod->uid == uid; });
-    if (dropped > 0) changes_.push_back(node);
+    if (dropped > 0) changes_.push_back({node, 0, {}});
     dropped_promises_ += dropped;
   }
 }

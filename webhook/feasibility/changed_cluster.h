@@ -19,8 +19,15 @@ class ChangedCluster {
 
   [[nodiscard]] const PreparedCluster& prepared() const { return cluster_; }
 
-  // Every node that changed, in order, as often as it did. Only grows.
-  [[nodiscard]] const std::vector<std::uint32_t>& changes() const { return changes_; }
+  // One pod that came or went, or (without a pod) a promise that was dropped.
+  struct Change {
+    std::uint32_t node = 0;
+    std::int64_t times = 0;  // 1: it came; -1: it went
+    PreparedPod pod;
+  };
+
+  // In order; only grows.
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
 
   [[nodiscard]] std::size_t dropped_promises() const { return dropped_promises_; }
 
@@ -43,7 +50,7 @@ class ChangedCluster {
   PreparedCluster cluster_;
   const Table<Pdb>* budgets_;
   std::vector<std::shared_ptr<const Pod>> announced_;
-  std::vector<std::uint32_t> changes_;
+  std::vector<Change> changes_;
   std::size_t dropped_promises_ = 0;
 };
 

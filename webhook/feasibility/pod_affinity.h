@@ -54,6 +54,9 @@ struct PodAffinityState {
 
 PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& incoming);
 
+// A pod of `group` came to `node` (`times` 1) or left it (-1) since CountPodAffinity, which would now count it so.
+void CountChange(PodAffinityState& state, std::uint32_t node, std::uint32_t group, std::int64_t times);
+
 // All zero, of the right sizes.
 AffinityDelta NoDelta(const PodAffinityState& state);
 

@@ -31,16 +31,12 @@ Prospect::Prospect(const ChangedCluster& cluster, const Pod& pod, const Evaluate
 }
 
 void Prospect::Renew() {
-  const bool affinity_took_part = cycle_.affinity.takes_part;
   cycle_ = BeginCycle(cluster_->prepared(), *pod_, *options_);
   reach_ = ReachOf(cycle_);
   seen_groups_ = cluster_->prepared().groups.size();
   seen_shapes_ = cluster_->prepared().requests.shapes.size();
   seen_dropped_promises_ = cluster_->dropped_promises();
-  if (reach_ == Reach::kCluster || affinity_took_part != cycle_.affinity.takes_part) {
-    standing_.assign(standing_.size(), Standing::kStale);
-    offers_.clear();
-  }
+  budget_->checks -= static_cast<std::int64_t>(standing_.size());
 }
 
 Prospect::Reach Prospect::ReachOf(const Cycle& cycle) const {
@@ -62,12 +58,23 @@ void Prospect::Forget(std::uint32_t node) {
 }
 
 void Prospect::CatchUp() {
-  const std::vector<std::uint32_t>& changes = cluster_->changes();
-  const bool is_outdated = seen_groups_ != cluster_->prepared().groups.size() ||
-                           seen_shapes_ != cluster_->prepared().requests.shapes.size() ||
-                           seen_dropped_promises_ != cluster_->dropped_promises();
-  if (is_outdated || (changes.size() != seen_changes_ && reach_ != Reach::kResources)) Renew();
-  for (; seen_changes_ < changes.size(); ++seen_changes_) Forget(changes[seen_changes_]);
+  const bool affinity_took_part = cycle_.affinity.takes_part;
+  const std::vector<ChangedCluster::Change>& changes = cluster_->changes();
+  const std::size_t first_new = std::exchange(seen_changes_, changes.size());
+  if (seen_groups_ != cluster_->prepared().groups.size() ||
+      seen_shapes_ != cluster_->prepared().requests.shapes.size() ||
+      seen_dropped_promises_ != cluster_->dropped_promises())
+    Renew();
+  else
+    for (std::size_t i = first_new; i < changes.size(); ++i)
+      CountChange(cycle_, changes[i].node, changes[i].pod, changes[i].times);
+  if (first_new == changes.size()) return;
+  const bool everywhere = reach_ == Reach::kCluster || affinity_took_part != cycle_.affinity.takes_part;
+  if (everywhere) {
+    standing_.assign(standing_.size(), Standing::kStale);
+    offers_.clear();
+  }
+  for (std::size_t i = first_new; i < changes.size() && !everywhere; ++i) Forget(changes[i].node);
 }
 
 void Prospect::Filter() {

@@ -10,7 +10,7 @@ namespace podium {
 
 struct WorkloadBounds {
   std::int64_t replicas = 10'000;         // looked at one after the other
-  std::int64_t node_checks = 10'000'000;  // about 100 ns each; the replicas and the displaced pods have that much each
+  std::int64_t node_checks = 50'000'000;  // about 50 ns each; the replicas and the displaced pods have that much each
 };
 
 // Places `replicas` pods like `replica` (unbound; a nomination is not read) one after the other, as the scheduler
