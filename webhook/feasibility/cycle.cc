@@ -22,6 +22,14 @@ std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std:
   return held;
 }
 
+void ChooseFilters(Cycle& cycle) {
+  cycle.filters.clear();
+  for (const FilterRow& filter : Filters())
+    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
+  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
+  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
+}
+
 std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resource) {
   return resource < amounts.size() ? amounts[resource] : 0;
 }
@@ -52,11 +60,15 @@ Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const Eval
   for (const auto& [node, pods] : cluster.promised)
     for (const PreparedPod& pod : pods)
       if (KeepsPromise(pod, incoming, options.scheduler_name)) cycle.promised[node].push_back(pod);
-  for (const FilterRow& filter : Filters())
-    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
-  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
-  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
+  ChooseFilters(cycle);
   return cycle;
+}
+
+void CountChange(Cycle& cycle, std::uint32_t node, const PreparedPod& pod, std::int64_t times) {
+  CountChange(cycle.spread, node, pod, times);
+  const bool affinity_took_part = cycle.affinity.takes_part;
+  CountChange(cycle.affinity, node, pod.group, times);
+  if (affinity_took_part != cycle.affinity.takes_part) ChooseFilters(cycle);
 }
 
 void Overlay::Reset(std::uint32_t node) {

@@ -149,7 +149,7 @@ class Evaluation {
     }
     report_.chosen = BestOf(DryRunAll(scratch, table));
     if (report_.candidates.empty()) {
-      report_.verdict = AnyNodeIsBigEnough() ? Feasibility::kPreemptionCannotHelp : Feasibility::kShapeNeverFits;
+      report_.verdict = IsAnyNodeBigEnough(cycle_) ? Feasibility::kPreemptionCannotHelp : Feasibility::kShapeNeverFits;
       const std::size_t not_helped = cluster_.nodes.size() - report_.dry_run.size();
       report_.message += prefix + FitMessage(cluster_.nodes.size(), report_.dry_run, table.statuses(),
                                              {not_helped, "Preemption is not helpful for scheduling"});
@@ -202,15 +202,6 @@ class Evaluation {
     candidate.victims.reserve(run.victims.size());
     for (const std::uint32_t position : run.victims)
       candidate.victims.push_back(cluster_.nodes[node].pods[position].pod);
-  }
-
-  // Whether any node could hold the pod if nothing else ran there; labels and taints apart.
-  bool AnyNodeIsBigEnough() {
-    return std::any_of(cluster_.nodes.begin(), cluster_.nodes.end(), [&](const PreparedNode& node) {
-      return node.pod_limit > 0 && std::all_of(cycle_.demands.begin(), cycle_.demands.end(), [&](const Demand& demand) {
-               return demand.id < node.allocatable.size() && node.allocatable[demand.id] >= demand.amount;
-             });
-    });
   }
 
   // --- caveats ------------------------------------------------------------------------------------------------------

@@ -86,4 +86,13 @@ std::vector<std::uint32_t> BestOf(const std::vector<Rank>& ranks) {
   return best;
 }
 
+bool IsAnyNodeBigEnough(const Cycle& cycle) {
+  const std::vector<PreparedNode>& nodes = cycle.cluster->nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [&](const PreparedNode& node) {
+    return node.pod_limit > 0 && std::all_of(cycle.demands.begin(), cycle.demands.end(), [&](const Demand& demand) {
+             return demand.id < node.allocatable.size() && node.allocatable[demand.id] >= demand.amount;
+           });
+  });
+}
+
 }  // namespace podium

@@ -46,4 +46,7 @@ Rank RankOf(const DryRun& run, const PreparedNode& node);
 // Positions of the best: equal in all criteria. Empty for none.
 std::vector<std::uint32_t> BestOf(const std::vector<Rank>& ranks);
 
+// Whether any node could hold the pod if nothing else ran there; labels and taints apart.
+bool IsAnyNodeBigEnough(const Cycle& cycle);
+
 }  // namespace podium
