@@ -78,7 +78,7 @@ struct Change {
   ChangeKind kind = ChangeKind::kFewerGpus;
   std::string text;                              // what to do, one line: "ask for 1 nvidia.com/gpu instead of 2"
   Feasibility leads_to = Feasibility::kFitsNow;  // or kFitsAfterPreemption
-  std::string node;                              // where it would go
+  std::string node;                              // where it would go; one of them, when it fits on several
   std::size_t victims = 0;
 };
 

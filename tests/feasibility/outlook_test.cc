@@ -287,6 +287,24 @@ TEST(Shares, AnEvictionFreesLessThanADevice) {
   }
 }
 
+TEST(Waiting, ForVictimsThatAreStillGoing) {
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 2});
+  for (const int left : {10, 25}) {
+    Pod going = MakePod("going-" + std::to_string(left), {.gpus = 1});
+    going.standing = SchedulingStatus{.deletion_time = kNow + seconds(left), .preempted_by_scheduler = true};
+    going.deleting = true;
+    going.node_name = std::string("a");
+    cluster.WithPod(std::move(going));
+  }
+  Pod chat = Chat(2);
+  chat.standing = SchedulingStatus{.nominated_node = "a"};
+  const Outlook outlook = Look(cluster.Build(), chat);
+  EXPECT_EQ(outlook.report.ineligible, Ineligible::kTerminatingVictim);
+  EXPECT_THAT(outlook.warnings, ElementsAre("it waits for 2 earlier victims on a, up to 25 s more"));
+  EXPECT_THAT(outlook.changes, IsEmpty());
+}
+
 TEST(Names, AsDocumented) {
   EXPECT_EQ(ToString(ChangeKind::kFewerGpus), "FewerGpus");
   EXPECT_EQ(ToString(ChangeKind::kOtherLabel), "OtherLabel");

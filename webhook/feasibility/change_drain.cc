@@ -94,6 +94,7 @@ std::string TextOf(const Move& move, const std::string& node, std::size_t housed
 }  // namespace
 
 std::vector<Proposal> MovePodsAway(const SearchInput& input) {
+  if (input.report.verdict == Feasibility::kShapeNeverFits) return {};
   MoveTrials trials(input);
   std::optional<Proposal> best;
   std::size_t best_homeless = 0;

@@ -13,6 +13,8 @@ Outlook LookAhead(const PreparedCluster& cluster, const ClusterSnapshot& snapsho
   outlook.room = CountRoom(cluster, outlook.report, incoming, options);
   outlook.changes = FindChanges(cluster, snapshot, outlook.report, incoming, options);
   outlook.warnings = ShareWarnings(outlook.report, outlook.plan, incoming, options);
+  for (std::string& warning : WaitWarnings(cluster, outlook.report, incoming, options))
+    outlook.warnings.push_back(std::move(warning));
   return outlook;
 }
 
