@@ -13,7 +13,7 @@ namespace podium {
 namespace {
 
 const std::string kGpu = "nvidia.com/gpu";
-constexpr int kPodsPerCluster = 5;
+constexpr int kPodsPerCluster = 3;
 
 OutlookOptions Options() { return {.now = TimePoint(std::chrono::hours(1)), .gpus = {{kGpu, GpuUnit::kDevice}}}; }
 
