@@ -275,6 +275,16 @@ TEST(Displaced, ThoseOfHigherPriorityChooseFirst) {
             "0 now, 2 after, feasible, exact | a:low b:high | low->nowhere high->c | 1 homeless");
 }
 
+// Who evicts on a node takes away the nominations of lower pods to it.
+TEST(Displaced, MayTakeWhatWasPromisedToOthers) {
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 3}).WithPod(Batch("wide", 3));
+  cluster.WithNode("b", {.gpus = 2}).WithPod(Batch("small", 1, 1));
+  cluster.Waiting("promised", {.gpus = 1, .priority = 500, .standing = {.nominated_node = "a"}});
+  EXPECT_EQ(Place(cluster, Chat(2), 2),
+            "0 now, 2 after, feasible, exact | a:wide b:small | wide->nowhere small->a | 1 homeless");
+}
+
 TEST(Displaced, OfADaemonSetOrWithoutAControllerAreNotMadeAnew) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 1, .labels = {{"disk", "fast"}}}).WithPod(Batch("agent", 1, 0, "DaemonSet"));

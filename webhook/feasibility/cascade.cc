@@ -98,7 +98,8 @@ class Follower {
     const std::uint32_t node = choices.nodes.front();
     std::vector<const Pod*> gone;
     if (choices.verdict == Feasibility::kFitsAfterPreemption)
-      gone = cluster_.Evict(node, candidate.prospect->VictimsOn(node), candidate.replacement.priority);
+      gone = cluster_.Evict(node, candidate.prospect->VictimsOn(node), *candidate.replacement.pod,
+                            options_.scheduler_name);
     cluster_.Place(node, candidate.replacement);
     displaced.victims = gone.size();
     Queue(gone);

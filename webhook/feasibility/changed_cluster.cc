@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "feasibility/bound_request.h"
+#include "feasibility/promises.h"
 
 namespace podium {
 namespace {
@@ -57,7 +58,7 @@ void ChangedCluster::Place(std::uint32_t node, const PreparedPod& announced) {
 }
 
 std::vector<const Pod*> ChangedCluster::Evict(std::uint32_t node, const std::vector<std::uint32_t>& victims,
-                                              std::int64_t preemptor_priority) {
+                                              const Pod& preemptor, const std::string& scheduler) {
   PreparedNode& changed = cluster_.nodes[node];
   std::vector<const Pod*> gone;
   std::vector<char> goes(changed.pods.size());
@@ -78,18 +79,14 @@ std::vector<const Pod*> ChangedCluster::Evict(std::uint32_t node, const std::vec
   changed.holds_ports = std::any_of(changed.pods.begin(), changed.pods.end(), WantsPorts);
   const auto promised = cluster_.promised.find(node);
   if (promised != cluster_.promised.end())
-    dropped_promises_ +=
-        std::erase_if(promised->second, [&](const PreparedPod& pod) { return pod.priority < preemptor_priority; });
+    std::erase_if(promised->second, [&](const PreparedPod& pod) { return LosesPromise(pod, preemptor, scheduler); });
   return gone;
 }
 
 void ChangedCluster::DropPromise(const std::string& uid) {
   if (uid.empty()) return;
-  for (auto& [node, pods] : cluster_.promised) {
-    const std::size_t dropped = std::erase_if(pods, [&](const PreparedPod& pod) { return pod.pod->uid == uid; });
-    if (dropped > 0) changes_.push_back({node, 0, {}});
-    dropped_promises_ += dropped;
-  }
+  for (auto& [node, pods] : cluster_.promised)
+    std::erase_if(pods, [&](const PreparedPod& pod) { return pod.pod->uid == uid; });
 }
 
 }  // namespace podium

@@ -19,7 +19,7 @@ class ChangedCluster {
 
   [[nodiscard]] const PreparedCluster& prepared() const { return cluster_; }
 
-  // One pod that came or went, or (without a pod) a promise that was dropped.
+  // One pod that came or went.
   struct Change {
     std::uint32_t node = 0;
     std::int64_t times = 0;  // 1: it came; -1: it went
@@ -29,19 +29,17 @@ class ChangedCluster {
   // In order; only grows.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
 
-  [[nodiscard]] std::size_t dropped_promises() const { return dropped_promises_; }
-
   // A pod that may be placed, once or several times. It is newer than every pod on a node.
   PreparedPod Announce(Pod pod);
 
   void Place(std::uint32_t node, const PreparedPod& announced);
 
   // What a preemption does: the pods at these positions of PreparedNode::pods are gone, and pods of a lower priority
-  // than the preemptor lose their nomination to the node (framework/preemption/executor.go). Returns those pods.
-  std::vector<const Pod*> Evict(std::uint32_t node, const std::vector<std::uint32_t>& victims,
-                                std::int64_t preemptor_priority);
+  // than the preemptor lose their nomination to the node. Returns the pods that are gone.
+  std::vector<const Pod*> Evict(std::uint32_t node, const std::vector<std::uint32_t>& victims, const Pod& preemptor,
+                                const std::string& scheduler);
 
-  // The pod with this uid, if it was nominated, no longer is. An empty uid names none.
+  // The pod with this uid, if it was nominated, no longer is. An empty uid names none. Is no change: for the beginning.
   void DropPromise(const std::string& uid);
 
  private:
@@ -51,7 +49,6 @@ class ChangedCluster {
   const Table<Pdb>* budgets_;
   std::vector<std::shared_ptr<const Pod>> announced_;
   std::vector<Change> changes_;
-  std::size_t dropped_promises_ = 0;
 };
 
 }  // namespace podium

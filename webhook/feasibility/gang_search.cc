@@ -149,13 +149,13 @@ bool AcceptsNode(const Overlay& node) {
                      [&](const FilterRow* filter) { return filter->sees_pods || filter->run(node).passed(); });
 }
 
-// Replicas on one node whose pods of lower priority have been taken away. A host port is held once, and once more for
-// each pod that is evicted from it: the first that goes frees it, whoever else holds it.
-std::int64_t MostOn(const Overlay& node, std::int64_t evicted_from_ports) {
+// Replicas on one node whose pods of lower priority have been taken away. A host port is there for one of them: it
+// evicts everybody of lower priority who holds it.
+std::int64_t MostOn(const Overlay& node) {
   const Cycle& cycle = node.cycle();
   std::int64_t most = node.node().pod_limit - node.pod_count();
   for (std::size_t i = 0; i < cycle.demands.size(); ++i) most = std::min(most, node.free(i) / cycle.demands[i].amount);
-  if (!cycle.spec->host_ports.empty()) most = std::min(most, 1 + evicted_from_ports);
+  if (!cycle.spec->host_ports.empty()) most = std::min<std::int64_t>(most, 1);
   return std::max<std::int64_t>(most, 0);
 }
 
@@ -187,13 +187,9 @@ std::int64_t MostReplicas(const ChangedCluster& cluster, const PreparedPod& repl
   std::vector<std::int64_t> most;
   for (std::uint32_t node = 0; node < prepared.nodes.size(); ++node) {
     scratch.Reset(node);
-    std::int64_t evicted_from_ports = 0;
-    for (const PreparedPod& pod : prepared.nodes[node].pods) {
-      if (!evicts || pod.priority >= replica.priority) continue;
-      scratch.Remove(pod);
-      evicted_from_ports += pod.pod->scheduling->host_ports.empty() ? 0 : 1;
-    }
-    most.push_back(AcceptsNode(scratch) ? MostOn(scratch, evicted_from_ports) : 0);
+    for (const PreparedPod& pod : prepared.nodes[node].pods)
+      if (evicts && pod.priority < replica.priority) scratch.Remove(pod);
+    most.push_back(AcceptsNode(scratch) ? MostOn(scratch) : 0);
   }
   std::int64_t bound = std::accumulate(most.begin(), most.end(), std::int64_t{0});
   for (const ResolvedTerm& term : cycle.affinity.anti_affinity)

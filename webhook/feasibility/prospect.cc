@@ -35,7 +35,6 @@ void Prospect::Renew() {
   reach_ = ReachOf(cycle_);
   seen_groups_ = cluster_->prepared().groups.size();
   seen_shapes_ = cluster_->prepared().requests.shapes.size();
-  seen_dropped_promises_ = cluster_->dropped_promises();
   budget_->checks -= static_cast<std::int64_t>(standing_.size());
 }
 
@@ -58,23 +57,18 @@ void Prospect::Forget(std::uint32_t node) {
 }
 
 void Prospect::CatchUp() {
-  const bool affinity_took_part = cycle_.affinity.takes_part;
   const std::vector<ChangedCluster::Change>& changes = cluster_->changes();
   const std::size_t first_new = std::exchange(seen_changes_, changes.size());
-  if (seen_groups_ != cluster_->prepared().groups.size() ||
-      seen_shapes_ != cluster_->prepared().requests.shapes.size() ||
-      seen_dropped_promises_ != cluster_->dropped_promises())
+  if (seen_groups_ != cluster_->prepared().groups.size() || seen_shapes_ != cluster_->prepared().requests.shapes.size())
     Renew();
   else
     for (std::size_t i = first_new; i < changes.size(); ++i)
       CountChange(cycle_, changes[i].node, changes[i].pod, changes[i].times);
   if (first_new == changes.size()) return;
-  const bool everywhere = reach_ == Reach::kCluster || affinity_took_part != cycle_.affinity.takes_part;
-  if (everywhere) {
-    standing_.assign(standing_.size(), Standing::kStale);
-    offers_.clear();
-  }
-  for (std::size_t i = first_new; i < changes.size() && !everywhere; ++i) Forget(changes[i].node);
+  for (std::size_t i = first_new; i < changes.size() && reach_ != Reach::kCluster; ++i) Forget(changes[i].node);
+  if (reach_ != Reach::kCluster) return;
+  standing_.assign(standing_.size(), Standing::kStale);
+  offers_.clear();
 }
 
 void Prospect::Filter() {

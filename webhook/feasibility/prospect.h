@@ -30,7 +30,8 @@ struct Choices {
 
 class Prospect {
  public:
-  // Requires: everything outlives it; `pod` is an announced one and is nominated to no node. Evaluates the pod once.
+  // Requires: everything outlives it; `pod` is an announced one and is nominated to no node; while this lives, no pod
+  // of a higher priority evicts (nominations that such a pod takes away count here). Evaluates the pod once.
   Prospect(const ChangedCluster& cluster, const Pod& pod, const EvaluateOptions& options, SearchBudget& budget);
   Prospect(const Prospect&) = delete;
   Prospect& operator=(const Prospect&) = delete;
@@ -79,7 +80,6 @@ class Prospect {
   std::size_t seen_changes_ = 0;
   std::size_t seen_groups_ = 0;
   std::size_t seen_shapes_ = 0;
-  std::size_t seen_dropped_promises_ = 0;
   std::vector<Standing> standing_;  // by node
   std::vector<Offer> offers_;       // ascending by node
 };

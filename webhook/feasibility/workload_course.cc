@@ -50,7 +50,8 @@ class Walk {
     outcome.verdict = move.victims.empty() ? Feasibility::kFitsNow : Feasibility::kFitsAfterPreemption;
     if (!move.victims.empty()) {
       for (const std::uint32_t victim : move.victims) Touch(cluster_->prepared().nodes[move.node].pods[victim]);
-      outcome.victims = cluster_->Evict(move.node, move.victims, setting_.replica.priority);
+      outcome.victims =
+          cluster_->Evict(move.node, move.victims, *setting_.replica.pod, setting_.options->scheduler_name);
     }
     cluster_->Place(move.node, setting_.replica);
     ++(move.victims.empty() ? course_.fit_now : course_.fit_after);
