@@ -11,7 +11,9 @@ namespace podium {
 namespace {
 
 std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
-  RequestTable table = cluster.requests;  // it may ask for what no node and no pod has
+  RequestTable table;  // the names only; it may ask for what no node and no pod has
+  table.resources = cluster.requests.resources;
+  table.ids = cluster.requests.ids;
   std::vector<Demand> demands;
   for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
     if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});

@@ -24,11 +24,6 @@ ResolvedTerm Resolve(const PodAffinityTerm& term, const Pod& owner, const Prepar
   return resolved;
 }
 
-bool MatchesTerm(const ResolvedTerm& term, const Pod& pod) {
-  return term.term->selector && (term.every_namespace || term.namespaces.contains(*pod.namespace_name)) &&
-         Matches(*term.term->selector, *pod.labels);
-}
-
 bool MatchesAll(const std::vector<ResolvedTerm>& terms, const Pod& pod) {
   return std::all_of(terms.begin(), terms.end(), [&](const ResolvedTerm& term) { return MatchesTerm(term, pod); });
 }
@@ -90,6 +85,11 @@ bool IsAnyCounted(const TopologyCounts& counts, std::uint32_t node, const std::v
 }
 
 }  // namespace
+
+bool MatchesTerm(const ResolvedTerm& term, const Pod& pod) {
+  return term.term->selector && (term.every_namespace || term.namespaces.contains(*pod.namespace_name)) &&
+         Matches(*term.term->selector, *pod.labels);
+}
 
 PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& incoming) {
   PodAffinityState state(cluster.nodes);

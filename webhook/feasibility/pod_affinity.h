@@ -20,6 +20,8 @@ struct ResolvedTerm {
   std::size_t key = 0;  // position in the counts
 };
 
+bool MatchesTerm(const ResolvedTerm& term, const Pod& pod);
+
 // What one pod adds to the counts of its own node, by position of the key.
 struct AffinityDelta {
   std::vector<std::int64_t> refusing;
