@@ -10,18 +10,6 @@
 namespace podium {
 namespace {
 
-std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
-  RequestTable table;  // the names only; it may ask for what no node and no pod has
-  table.resources = cluster.requests.resources;
-  table.ids = cluster.requests.ids;
-  std::vector<Demand> demands;
-  for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
-    if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});
-  std::sort(demands.begin(), demands.end(), [](const Demand& a, const Demand& b) { return a.resource < b.resource; });
-  if (demands.size() > kMostDemands) demands.resize(kMostDemands);
-  return demands;
-}
-
 std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std::vector<Demand>& demands) {
   std::vector<std::int64_t> held;
   held.reserve(cluster.requests.shapes.size() * demands.size());
@@ -39,6 +27,18 @@ std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resour
 }
 
 }  // namespace
+
+std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
+  RequestTable table;  // the names only; it may ask for what no node and no pod has
+  table.resources = cluster.requests.resources;
+  table.ids = cluster.requests.ids;
+  std::vector<Demand> demands;
+  for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
+    if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});
+  std::sort(demands.begin(), demands.end(), [](const Demand& a, const Demand& b) { return a.resource < b.resource; });
+  if (demands.size() > kMostDemands) demands.resize(kMostDemands);
+  return demands;
+}
 
 Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options) {
   Cycle cycle(cluster);

@@ -23,6 +23,9 @@ struct Demand {
 // More are not told apart (a bit each).
 constexpr std::size_t kMostDemands = 40;
 
+// What `incoming` asks for, sorted by resource; at most kMostDemands.
+std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming);
+
 struct Cycle {
   explicit Cycle(const PreparedCluster& its_cluster) : cluster(&its_cluster), affinity(its_cluster.nodes) {}
 
