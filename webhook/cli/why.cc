@@ -44,9 +44,9 @@ struct Leaving {
 
 struct Explanation {
   const Pod* pod = nullptr;
-  std::vector<GpuRequest> gpus;
-  std::vector<Leaving> leaving;
-  Outlook outlook;
+  std::vector<GpuRequest> gpus = {};
+  std::vector<Leaving> leaving = {};
+  Outlook outlook = {};
 };
 
 const Pod* FindIn(const PodList& pods, const std::string& namespace_name, const std::string& name) {
