@@ -77,7 +77,7 @@ TEST(Feasibility, JsonIsTheReportWithWhatTheCommandKnows) {
 TEST(Feasibility, ReplicasAndGangAreAsked) {
   const CliRun run = Ask({"-f", kOneGpu, "--cluster", kFourNodes, "--replicas", "5", "--gang"});
   EXPECT_EQ(run.code, kExitNoRoom);
-  EXPECT_THAT(run.out, HasSubstr("5 wanted: 0 fit now, 4 after preemption, 1 do not fit"));
+  EXPECT_THAT(run.out, HasSubstr("5 wanted: 0 fit now, 4 after preemption, 1 nowhere"));
   EXPECT_THAT(run.out, HasSubstr("as a gang they"));
   EXPECT_EQ(Ask({"-f", kOneGpu, "--cluster", kFourNodes, "--replicas", "4"}).code, kExitOk);
   EXPECT_EQ(Ask({"-f", kTwoGpus, "--cluster", kFourNodes, "--replicas", "0"}).code, kExitOk);
@@ -108,11 +108,14 @@ TEST(Feasibility, SaysAllThatIsWrongWithItsInput) {
   EXPECT_EQ(nothing.code, kExitUnusable);
   EXPECT_THAT(nothing.err, HasSubstr("--namespace: 'No' is no name of a namespace"));
   EXPECT_THAT(nothing.err, HasSubstr("missing.yaml: cannot read"));
-  const CliRun version = RunPodium({"feasibility", "-f", kOneGpu, "--cluster", kFourNodes, "--scheduler-version", "new"});
+  const CliRun version =
+      RunPodium({"feasibility", "-f", kOneGpu, "--cluster", kFourNodes, "--scheduler-version", "new"});
   EXPECT_EQ(version.code, kExitUnusable);
-  EXPECT_EQ(version.err, "podium feasibility: --scheduler-version: found 'new'; a version of Kubernetes is written as in "
-                         "1.36\n");
-  const CliRun no_pods = Ask({"-f", "-", "--cluster", kFourNodes}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+  EXPECT_EQ(version.err,
+            "podium feasibility: --scheduler-version: found 'new'; a version of Kubernetes is written as in "
+            "1.36\n");
+  const CliRun no_pods =
+      Ask({"-f", "-", "--cluster", kFourNodes}, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
   EXPECT_EQ(no_pods.code, kExitUnusable);
   EXPECT_EQ(no_pods.err, "podium feasibility: none of these objects makes pods\n");
 }

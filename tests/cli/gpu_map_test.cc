@@ -48,9 +48,9 @@ TEST(GpuMap, DrawsVictimsFirstAndGivesEachClassALetter) {
   outlook.report.chosen = {0};
   outlook.plan = Evicting(PodOn(cluster, 1, 1), 1);
   EXPECT_EQ(GpuMap(outlook, {.style = {.width = 80}}),
-            "> gpu-b  I*I*N I - . . .  8 allocatable, 3 free, 4 freeable\n"
-            "  gpu-a  . . . .          4 allocatable, 4 free, 0 freeable\n"
-            "  (I inference-batch, N interactive, - no class, . free, * to be evicted, >\n"
+            "> gpu-b  B*B*I B - . . .   8 allocatable, 3 free, 4 freeable\n"
+            "  gpu-a  . . . .           4 allocatable, 4 free, 0 freeable\n"
+            "  (B inference-batch, I interactive, - no class, . free, * to be evicted, >\n"
             "  where it may go)\n");
 }
 
@@ -114,9 +114,8 @@ TEST(DurationText, HasAtMostTwoUnits) {
   const struct {
     std::int64_t seconds;
     const char* text;
-  } rows[] = {{-5, "0s"},         {0, "0s"},        {59, "59s"},        {60, "1m"},
-              {312, "5m12s"},     {3600, "1h"},     {11'520, "3h12m"},  {86'400, "1d"},
-              {1'000'000, "11d13h"}};
+  } rows[] = {{-5, "0s"},   {0, "0s"},         {59, "59s"},    {60, "1m"},           {312, "5m12s"},
+              {3600, "1h"}, {11'520, "3h12m"}, {86'400, "1d"}, {1'000'000, "11d13h"}};
   for (const auto& row : rows) EXPECT_EQ(DurationText(std::chrono::seconds(row.seconds)), row.text);
 }
 

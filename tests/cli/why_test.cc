@@ -65,8 +65,9 @@ TEST(Why, IsJson) {
   EXPECT_EQ(waiting["kind"], "PodExplanation");
   EXPECT_EQ(waiting["pending"], true);
   EXPECT_EQ(waiting["nominatedNode"], "gpu-s1");
-  EXPECT_EQ(waiting["leaving"], (Json::array({{{"namespace", "nlp-batch"}, {"name", "embed-1"}, {"atMostSeconds", 27}}})));
-  EXPECT_EQ(waiting["report"]["ineligible"], "TerminatingVictim");
+  EXPECT_EQ(waiting["leaving"],
+            (Json::array({{{"namespace", "nlp-batch"}, {"name", "embed-1"}, {"atMostSeconds", 27}}})));
+  EXPECT_EQ(waiting["report"]["ineligible"], "TerminatingVictimOnNominatedNode");
   const Json bound = Json::parse(Why("nlp-batch/embed-0", {"-o", "json"}).out);
   EXPECT_EQ(bound, (Json{{"apiVersion", "podium.gpu/v1"},
                          {"kind", "PodExplanation"},

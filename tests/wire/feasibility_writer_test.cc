@@ -146,18 +146,20 @@ TEST(WriteWorkload, WritesStepsAndWhatBecomesOfTheVictims) {
   report.stopped_by = FeasibilityReport{};
   report.stopped_by->verdict = Feasibility::kShapeNeverFits;
   report.stopped_by->message = "no";
-  report.displaced = {{Victim(cluster), Feasibility::kFitsNow, 0, 0}, {Victim(cluster), Feasibility::kUnknown, {}, 2}};
+  report.displaced = {{Victim(cluster), Feasibility::kFitsNow, 0, 0},
+                      {Victim(cluster), Feasibility::kUnknown, {}, 2, false}};
   report.homeless = 1;
   std::string text;
   JsonWriter writer(text);
-  WriteWorkload(writer, report, cluster.nodes);
+  report.nodes = cluster.nodes;
+  WriteWorkload(writer, report);
   const Json victim = {{"namespace", "nlp"}, {"name", "embed-1"}};
   const Json first = {{"verdict", "FitsNow"}, {"node", "gpu-a"}, {"victims", Json::array()}};
   const Json second = {{"verdict", "FitsAfterPreemption"}, {"node", "gpu-b"}, {"victims", Json::array({victim})}};
   Json moved = victim;
-  moved.update({{"verdict", "FitsNow"}, {"node", "gpu-a"}, {"victims", 0}});
+  moved.update({{"recreated", true}, {"verdict", "FitsNow"}, {"node", "gpu-a"}, {"victims", 0}});
   Json homeless = victim;
-  homeless.update({{"verdict", "Unknown"}, {"victims", 2}});
+  homeless.update({{"recreated", false}, {"verdict", "Unknown"}, {"victims", 2}});
   const Json json = Json::parse(text);
   EXPECT_EQ(json["stoppedBy"]["verdict"], "ShapeNeverFits");
   EXPECT_EQ(json["stoppedBy"]["message"], "no");

@@ -15,7 +15,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"serve", "Run the admission webhook", SetUpServe},
     {"review", "Decide about manifests without a cluster, or ask a running Podium", SetUpReview},
-    {"feasibility", "Say what the scheduler would do with pods: where they fit, whom it evicts, why not", SetUpFeasibility},
+    {"feasibility", "Say what the scheduler would do with pods, and why", SetUpFeasibility},
     {"why", "Say why a pod is pending, and what it waits for", SetUpWhy},
     {"gpus", "Count a cluster's GPUs: free, held and by whom, fragmented", SetUpGpus},
     {"lint", "Check policy files", SetUpLint},
@@ -39,7 +39,8 @@ std::string Overview() {
     text.append("  ").append(command.name).append(13 - command.name.size(), ' ').append(command.summary).append("\n");
   return text +
          "  help         Show this, or the options of a command: podium help COMMAND\n\n"
-         "Exit codes: 0 done and nothing refused; 1 refused, or errors in a policy; 2 wrong usage or unusable input;\n4 a pod finds no place (feasibility).\n";
+         "Exit codes: 0 done and nothing refused; 1 refused, or errors in a policy; 2 wrong usage or unusable "
+         "input;\n4 a pod finds no place (feasibility).\n";
 }
 
 std::unique_ptr<CLI::App> MakeApp(const Command& command) {

@@ -35,7 +35,8 @@ struct Options {
 
 constexpr const char* kFooter =
     "Says what the scheduler would do with pods that are not there yet: the node, whom it would evict, how long that\n"
-    "takes, and when it cannot help, why, and what would. Each manifest goes through the policy first, as on creation.\n"
+    "takes, and when it cannot help, why, and what would. Each manifest goes through the policy first, as on "
+    "creation.\n"
     "Nothing is changed. docs/feasibility.md says what the verdicts mean.\n\n"
     "Examples:\n"
     "  podium feasibility -f pod.yaml\n"

@@ -34,7 +34,7 @@ std::string Headline(const FeasibilityItem& item) {
   if (!question.path.empty()) {
     PodTemplate place;
     place.path = question.path;
-    text += " " + FieldPath(place, "");
+    if (question.path != "/spec/template") text += " " + FieldPath(place, "");  // it may have others
     text += ", " + (question.per_node ? "one on each node" : Counted(question.replicas, "replica"));
   }
   text += ", " + ClassText(question.pod);
@@ -55,15 +55,16 @@ std::string RefusalText(const FeasibilityItem& item, const FeasibilityForm& form
   return form.style.color ? line.replace(2, 7, label) : line;
 }
 
-std::string ItemText(const FeasibilityItem& item, const SeenCluster& cluster, const FeasibilityForm& form) {
-  std::string text = Painted(Printable(Headline(item)), kBold, form.style.color) + "\n";
+std::string ItemText(const FeasibilityItem& item, const FeasibilityForm& form) {
+  const auto width = static_cast<std::size_t>(std::max(form.style.width, 40));
+  std::string text = Painted(Wrapped(Printable(Headline(item)), 0, width), kBold, form.style.color) + "\n";
   if (item.refusal) return text + RefusalText(item, form);
   OutlookTextOptions options{.style = form.style};
-  if (form.is_wide) options.most_nodes = options.most_lines = 100;
+  if (form.is_wide) options = {.style = form.style, .most_nodes = 100, .most_lines = 100, .is_wide = true};
   text += OutlookText(item.outlook, options);
   if (item.question.per_node) text += LabelledLine("replicas", PerNodeText(item.outlook.report), form.style);
   if (item.question.replicas == 0) text += LabelledLine("replicas", "none are wanted now", form.style);
-  if (item.workload) text += WorkloadText(*item.workload, cluster.snapshot->nodes, options);
+  if (item.workload) text += WorkloadText(*item.workload, options);
   for (const std::string& warning : item.warnings) text += LabelledLine("policy", warning, form.style);
   return text;
 }
@@ -131,7 +132,7 @@ void WriteItem(const FeasibilityItem& item, const FeasibilityAnswer& answer, Jso
   json.Bool(Fits(item));
   if (item.workload) {
     json.Key("workload");
-    WriteWorkload(json, *item.workload, answer.cluster.snapshot->nodes);
+    WriteWorkload(json, *item.workload);
   }
   WriteObjectName(item, json);
   WriteText(json, "cluster", answer.cluster_name);
@@ -154,7 +155,7 @@ bool Fits(const FeasibilityItem& item) {
 
 std::string FeasibilityText(const FeasibilityAnswer& answer, const FeasibilityForm& form) {
   std::string text;
-  for (const FeasibilityItem& item : answer.items) text += ItemText(item, answer.cluster, form) + "\n";
+  for (const FeasibilityItem& item : answer.items) text += ItemText(item, form) + "\n";
   return text + Summary(answer, form);
 }
 

@@ -23,8 +23,8 @@ struct FeasibilityItem {
   std::optional<Decision> refusal;    // present: there is nothing else
   std::vector<std::string> warnings;  // of the policy
   PodQuestion question;
-  std::vector<GpuRequest> gpus;  // of one pod
-  Outlook outlook;               // of one pod
+  std::vector<GpuRequest> gpus;            // of one pod
+  Outlook outlook;                         // of one pod
   std::optional<WorkloadReport> workload;  // of more than one replica
 };
 

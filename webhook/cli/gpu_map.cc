@@ -15,7 +15,6 @@ namespace podium {
 namespace {
 
 constexpr std::int64_t kMostCells = 16;  // more are counted instead of drawn
-constexpr std::string_view kNoLetters = "#";
 constexpr std::array<std::string_view, 4> kClassColors = {"\x1b[36m", "\x1b[32m", "\x1b[35m", "\x1b[34m"};
 
 struct ClassSign {
@@ -37,7 +36,7 @@ struct MapRow {
 };
 
 struct Cells {
-  std::string text;   // with colours
+  std::string text;  // with colours
   std::size_t width = 0;
 };
 
@@ -154,20 +153,32 @@ class Drawer {
         if (!signs_.contains(run.class_name)) Name(run.class_name);
   }
 
-  // The first letter of the class that no other has; in order of appearance, which is by priority on the first node.
+  // A letter that no other class on the map has.
   void Name(const std::string& class_name) {
     const std::string_view color = kClassColors[order_.size() % kClassColors.size()];
     order_.push_back(class_name);
-    std::string letters = class_name.empty() ? "-" : class_name;
-    letters += "abcdefghijklmnopqrstuvwxyz";
-    for (const char each : letters) {
-      const std::string letter(1, static_cast<char>(std::toupper(static_cast<unsigned char>(each))));
-      const bool usable = std::isalpha(static_cast<unsigned char>(each)) != 0 || class_name.empty();
-      if (!usable || !used_.insert(letter).second) continue;
-      signs_[class_name] = {letter, color};
+    for (const char letter : LettersFor(class_name)) {
+      if (!used_.insert(letter).second) continue;
+      signs_[class_name] = {std::string(1, letter), color};
       return;
     }
-    signs_[class_name] = {std::string(kNoLetters), color};
+    signs_[class_name] = {"#", color};
+  }
+
+  // "inference-batch" -> "BI", then its other letters, then the rest: the last word tells classes apart.
+  [[nodiscard]] static std::string LettersFor(const std::string& class_name) {
+    if (class_name.empty()) return "-";
+    std::string initials;
+    std::string others;
+    bool at_word = true;
+    for (const char each : class_name + "-abcdefghijklmnopqrstuvwxyz") {
+      const bool is_letter = std::isalpha(static_cast<unsigned char>(each)) != 0;
+      if (is_letter) (at_word ? initials : others) += static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+      at_word = !is_letter;
+    }
+    if (!initials.empty()) initials.pop_back();  // the alphabet's
+    std::reverse(initials.begin(), initials.end());
+    return initials + others + "A";
   }
 
   void Put(Cells& cells, std::string_view text, std::string_view color) const {
@@ -210,7 +221,8 @@ class Drawer {
 
   [[nodiscard]] std::string Arithmetic(const NodeRoom& node) const {
     std::string text = std::to_string(node.allocatable) + " allocatable, ";
-    text += node.free < 0 ? std::to_string(-node.free) + " too many held" : std::to_string(node.free) + " free";
+    text +=
+        node.free < 0 ? std::to_string(-node.free) + " too many held or promised" : std::to_string(node.free) + " free";
     if (!node.usable) return text + "; no use: " + WhyUnusable(node.node);
     text += ", " + std::to_string(node.freeable) + " freeable";
     if (node.free + node.freeable < room_.wanted) text += ": " + std::to_string(room_.wanted) + " wanted";
@@ -221,12 +233,13 @@ class Drawer {
     const std::string name = NameOf(row);
     std::string text = row.is_goal ? "> " : "  ";
     text += Painted(name, kBold, options_.style.color && row.is_goal) + std::string(widths.name - Width(name) + 2, ' ');
-    text += cells.text + std::string(widths.cells - cells.width + 1, ' ');
-    const std::size_t column = 2 + widths.name + 2 + widths.cells + 1;
+    text += cells.text + std::string(widths.cells - cells.width + 2, ' ');
+    const std::size_t column = 2 + widths.name + 2 + widths.cells + 2;
     const std::string arithmetic = Printable(Arithmetic(*row.room));
     const auto width = static_cast<std::size_t>(std::max(options_.style.width, 40));
     // Long names leave no room beside them.
-    if (column + 30 > width) return text.substr(0, text.find_last_not_of(' ') + 1) + "\n      " + Wrapped(arithmetic, 6, width) + "\n";
+    if (column + 30 > width)
+      return text.substr(0, text.find_last_not_of(' ') + 1) + "\n      " + Wrapped(arithmetic, 6, width) + "\n";
     return text + Wrapped(arithmetic, column, width) + "\n";
   }
 
@@ -247,7 +260,7 @@ class Drawer {
   std::set<const Pod*> victims_;
   std::map<std::string, ClassSign> signs_;
   std::vector<std::string> order_;
-  std::set<std::string> used_;
+  std::set<char> used_;
 };
 
 }  // namespace

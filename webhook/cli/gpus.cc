@@ -28,13 +28,15 @@ struct Options {
 };
 
 constexpr const char* kFooter =
-    "One block for each pool of nodes and each GPU resource that the policy knows. Whole devices, MIG slices and shares\n"
+    "One block for each pool of nodes and each GPU resource that the policy knows. Whole devices, MIG slices and "
+    "shares\n"
     "are never added up. Without --pool-label a node's pool is the first it has of: the node pool labels of GKE, EKS,\n"
     "AKS and Karpenter, nvidia.com/gpu.product, node.kubernetes.io/instance-type.\n\n"
     "Exit codes: 0 done; 2 policy or cluster cannot be read.";
 
 // By class, highest value first; classes that the cluster does not have at the end.
-std::vector<std::string> ClassOrder(const std::map<std::string, std::int64_t>& counts, const ClusterSnapshot& snapshot) {
+std::vector<std::string> ClassOrder(const std::map<std::string, std::int64_t>& counts,
+                                    const ClusterSnapshot& snapshot) {
   std::vector<std::string> names;
   for (const auto& [name, count] : counts)
     if (count > 0) names.push_back(name);
@@ -64,7 +66,8 @@ std::string PreemptibleText(const GpuStock& stock, const ClusterSnapshot& snapsh
 
 std::string FreeText(const GpuStock& stock) {
   std::string text = std::to_string(stock.free);
-  if (stock.on_unusable_nodes > 0) text += ", " + std::to_string(stock.on_unusable_nodes) + " of them on cordoned nodes";
+  if (stock.on_unusable_nodes > 0)
+    text += ", " + std::to_string(stock.on_unusable_nodes) + " of them on cordoned nodes";
   return text;
 }
 

@@ -94,11 +94,12 @@ class OutlookWriter {
     Verdict();
     if (outlook_.plan) Plan(*outlook_.plan);
     if (outlook_.room) Room(*outlook_.room);
-    if (report_.verdict != Feasibility::kFitsNow) {
+    const bool fits = report_.verdict == Feasibility::kFitsNow || report_.verdict == Feasibility::kFitsAfterPreemption;
+    if (!fits || options_.is_wide) {
       Reasons("refused", report_.refused);
       Reasons("evicting", report_.dry_run);
-      Changes();
     }
+    Changes();
     if (!report_.message.empty()) Line("scheduler", report_.message);
     for (const Caveat& caveat : report_.caveats) Line("caveat", caveat.text);
     for (const std::string& warning : outlook_.warnings) Line("warning", warning);
@@ -111,7 +112,8 @@ class OutlookWriter {
   void Verdict() {
     const std::string label = Painted("verdict", kBold, options_.style.color);
     const std::string words = Wrapped(Printable(VerdictText(report_)), kLabelWidth + 4, WidthOf(options_.style));
-    text_ += "  " + label + std::string(kLabelWidth - 5, ' ') + Painted(words, ColorOf(report_.verdict), options_.style.color) + "\n";
+    text_ += "  " + label + std::string(kLabelWidth - 5, ' ') +
+             Painted(words, ColorOf(report_.verdict), options_.style.color) + "\n";
   }
 
   void Plan(const PreemptionPlan& plan) {
@@ -122,8 +124,7 @@ class OutlookWriter {
     Line("waits", "at most " + DurationText(plan.wait_at_most) + ", until the last victim is gone");
     Line("loses", LossText(plan));
     if (plan.budget_violations > 0)
-      Line("budgets", Counted(plan.budget_violations, "victim") +
-                          (plan.budget_violations == 1 ? " breaks" : " break") +
+      Line("budgets", Counted(plan.budget_violations, "victim") + (plan.budget_violations == 1 ? " breaks" : " break") +
                           " a disruption budget; the scheduler only prefers not to");
     if (!plan.lost_promise.empty()) Line("promises", PromiseText(plan));
   }
@@ -186,7 +187,8 @@ class OutlookWriter {
   void Reasons(std::string_view label, const std::vector<NodeOutcome>& outcomes) {
     const ReasonCounts counts = CountReasons(report_, outcomes);
     for (std::size_t i = 0; i < counts.size() && i < options_.most_lines; ++i)
-      Line(i == 0 ? label : "", Counted(counts[i].first, "node") + ": " + counts[i].second);
+      Line(i == 0 ? label : "", (&outcomes == &report_.dry_run ? "does not help on " : "") +
+                                    Counted(counts[i].first, "node") + ": " + counts[i].second);
     if (counts.size() > options_.most_lines)
       Line("", "... and " + std::to_string(counts.size() - options_.most_lines) + " more reasons");
   }
@@ -212,11 +214,20 @@ class OutlookWriter {
 std::string CountsText(const WorkloadReport& report) {
   const std::int64_t left = std::max<std::int64_t>(report.wanted - report.fit_now - report.fit_after, 0);
   std::string text = std::to_string(report.wanted) + " wanted: " + std::to_string(report.fit_now) + " fit now, " +
-                     std::to_string(report.fit_after) + " after preemption, " + std::to_string(left) + " do not fit";
+                     std::to_string(report.fit_after) + " after preemption, " + std::to_string(left) + " nowhere";
   if (report.placing == Placing::kAllOrNothing)
     text += report.feasible ? "; as a gang they can be placed together" : "; as a gang they cannot be placed together";
   if (report.exactness == Exactness::kBounded) text += " (one course of events: " + report.exactness_reason + ")";
   return text;
+}
+
+std::string DisplacedText(const Displaced& displaced, const WorkloadReport& report) {
+  const std::string name = *displaced.pod->namespace_name + "/" + displaced.pod->name;
+  if (!displaced.recreated) return name + " is gone: nobody makes it again elsewhere";
+  if (!displaced.node) return name + " would fit nowhere";
+  const std::string place = name + " would go to " + report.NodeName(*displaced.node);
+  if (displaced.victims == 0) return place;
+  return place + ", evicting " + Counted(static_cast<std::int64_t>(displaced.victims), "pod") + " there";
 }
 
 }  // namespace
@@ -269,22 +280,19 @@ std::string OutlookText(const Outlook& outlook, const OutlookTextOptions& option
   return OutlookWriter(outlook, options).Write();
 }
 
-std::string WorkloadText(const WorkloadReport& report, const Table<NodeState>& nodes,
-                         const OutlookTextOptions& options) {
+std::string WorkloadText(const WorkloadReport& report, const OutlookTextOptions& options) {
   std::string text = LabelledLine("replicas", CountsText(report), options.style);
   if (!report.displaced.empty()) {
-    std::string fate = Counted(static_cast<std::int64_t>(report.displaced.size()), "pod") +
-                       (report.displaced.size() == 1 ? " is" : " are") + " evicted for them, " +
-                       std::to_string(report.homeless) + " of which fit nowhere afterwards";
+    const std::string fate = Counted(static_cast<std::int64_t>(report.displaced.size()), "pod") +
+                             (report.displaced.size() == 1 ? " has" : " have") + " to go in all; " +
+                             std::to_string(report.homeless) + " of those that are made again fit nowhere afterwards";
     text += LabelledLine("cascade", fate, options.style);
   }
-  for (std::size_t i = 0; i < report.displaced.size() && i < options.most_lines; ++i) {
-    const Displaced& each = report.displaced[i];
-    std::string line = *each.pod->namespace_name + "/" + each.pod->name;
-    line += each.node ? " could go to " + nodes.rows()[*each.node]->key : " fits nowhere";
-    if (each.victims > 0) line += ", evicting " + Counted(static_cast<std::int64_t>(each.victims), "pod") + " there";
-    text += LabelledLine("", line, options.style);
-  }
+  for (std::size_t i = 0; i < report.displaced.size() && i < options.most_lines; ++i)
+    text += LabelledLine("", DisplacedText(report.displaced[i], report), options.style);
+  if (report.displaced.size() > options.most_lines)
+    text += LabelledLine("", "... and " + std::to_string(report.displaced.size() - options.most_lines) + " more",
+                         options.style);
   return text;
 }
 

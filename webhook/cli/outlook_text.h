@@ -29,13 +29,13 @@ struct OutlookTextOptions {
   TableStyle style = {};
   std::size_t most_nodes = 10;
   std::size_t most_lines = 5;  // of each list of reasons and changes
+  bool is_wide = false;        // also what a pod that fits does not need to know
 };
 
 // Verdict, victims and what they cost, the GPUs by node, reasons counted, what would help, the scheduler's own words.
 std::string OutlookText(const Outlook& outlook, const OutlookTextOptions& options);
 
 // How many replicas fit, and what becomes of the victims.
-std::string WorkloadText(const WorkloadReport& report, const Table<NodeState>& nodes,
-                         const OutlookTextOptions& options);
+std::string WorkloadText(const WorkloadReport& report, const OutlookTextOptions& options);
 
 }  // namespace podium

@@ -41,8 +41,9 @@ Result<SeenCluster> SeeFile(const ClusterOptions& options, Io& io) {
 }  // namespace
 
 void AddSchedulerVersion(CLI::App& app, std::string& version) {
-  app.add_option("--scheduler-version", version,
-                 "Kubernetes version whose scheduler is meant: 1.36 (default: the API server's, else the newest known)");
+  app.add_option(
+      "--scheduler-version", version,
+      "Kubernetes version whose scheduler is meant: 1.36 (default: the API server's, else the newest known)");
 }
 
 Result<SeenCluster> SeeCluster(const ClusterOptions& options, const std::string& version, Io& io) {

@@ -31,7 +31,8 @@ struct Options {
 };
 
 constexpr const char* kFooter =
-    "Puts what the scheduler wrote into the pod's condition next to what Podium computes from the cluster as it is now,\n"
+    "Puts what the scheduler wrote into the pod's condition next to what Podium computes from the cluster as it is "
+    "now,\n"
     "and tells which victims are still going, and for how long at most.\n\n"
     "Exit codes: 0 answered; 2 there is no such pod, or the cluster cannot be read.";
 

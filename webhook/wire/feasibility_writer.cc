@@ -190,19 +190,20 @@ void WriteChange(JsonWriter& json, const Change& change) {
 
 // --- workloads and stock --------------------------------------------------------------------------------------------
 
-void WriteStep(JsonWriter& json, const ReplicaOutcome& step, const Table<NodeState>& nodes) {
+void WriteStep(JsonWriter& json, const ReplicaOutcome& step, const WorkloadReport& report) {
   WriteObject(json, [&] {
     WriteText(json, "verdict", ToString(step.verdict));
-    if (step.node) WriteText(json, "node", nodes.rows()[*step.node]->key);
+    if (step.node) WriteText(json, "node", report.NodeName(*step.node));
     WritePodNames(json, "victims", step.victims);
   });
 }
 
-void WriteDisplaced(JsonWriter& json, const Displaced& displaced, const Table<NodeState>& nodes) {
+void WriteDisplaced(JsonWriter& json, const Displaced& displaced, const WorkloadReport& report) {
   WriteObject(json, [&] {
     PodName(json, *displaced.pod);
+    WriteFlag(json, "recreated", displaced.recreated);
     WriteText(json, "verdict", ToString(displaced.verdict));
-    if (displaced.node) WriteText(json, "node", nodes.rows()[*displaced.node]->key);
+    if (displaced.node) WriteText(json, "node", report.NodeName(*displaced.node));
     WriteNumber(json, "victims", static_cast<std::int64_t>(displaced.victims));
   });
 }
@@ -254,7 +255,7 @@ void WriteOutlook(JsonWriter& json, const Outlook& outlook, const Pod& pod) {
   WriteObject(json, [&] { WriteOutlookMembers(json, outlook, pod); });
 }
 
-void WriteWorkload(JsonWriter& json, const WorkloadReport& report, const Table<NodeState>& nodes) {
+void WriteWorkload(JsonWriter& json, const WorkloadReport& report) {
   WriteObject(json, [&] {
     WriteText(json, "placing", ToString(report.placing));
     WriteNumber(json, "wanted", report.wanted);
@@ -263,12 +264,12 @@ void WriteWorkload(JsonWriter& json, const WorkloadReport& report, const Table<N
     WriteFlag(json, "feasible", report.feasible);
     WriteText(json, "exactness", ToString(report.exactness));
     WriteText(json, "exactnessReason", report.exactness_reason);
-    WriteList(json, "steps", report.steps, [&](const ReplicaOutcome& step) { WriteStep(json, step, nodes); });
+    WriteList(json, "steps", report.steps, [&](const ReplicaOutcome& step) { WriteStep(json, step, report); });
     if (report.stopped_by) {
       json.Key("stoppedBy");
       WriteObject(json, [&] { ReportHead(json, *report.stopped_by); });
     }
-    WriteList(json, "displaced", report.displaced, [&](const Displaced& pod) { WriteDisplaced(json, pod, nodes); });
+    WriteList(json, "displaced", report.displaced, [&](const Displaced& pod) { WriteDisplaced(json, pod, report); });
     WriteNumber(json, "homeless", report.homeless);
   });
 }
