@@ -83,6 +83,23 @@ TEST(Feasibility, ReplicasAndGangAreAsked) {
   EXPECT_EQ(Ask({"-f", kTwoGpus, "--cluster", kFourNodes, "--replicas", "0"}).code, kExitOk);
 }
 
+TEST(Feasibility, ADaemonSetIsAskedAboutNodeByNode) {
+  const auto daemon = [](const std::string& selector, const std::string& class_name) {
+    return Ask(
+        {"-f", "-", "--cluster", kFourNodes},
+        "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, namespace: serving}, spec: {template: {metadata: "
+        "{labels: {podium.gpu/workload-type: " +
+            class_name + "}}, spec: {nodeSelector: {" + selector +
+            "}, containers: [{name: c, resources: {limits: {nvidia.com/gpu: \"1\"}}}]}}}}");
+  };
+  const CliRun evicts = daemon("kubernetes.io/hostname: gpu-s0", "interactive");
+  EXPECT_EQ(evicts.code, kExitOk);
+  EXPECT_THAT(evicts.out, HasSubstr("room on 0 nodes, after evictions on 1 node; it is not meant for 3"));
+  const CliRun full = daemon("", "batch");
+  EXPECT_EQ(full.code, kExitNoRoom);
+  EXPECT_THAT(full.out, HasSubstr("room on 0 nodes, none on 4 nodes\n"));
+}
+
 TEST(Feasibility, ManifestsAndSnapshotsComeFromStandardInput) {
   EXPECT_EQ(Ask({"-f", "-", "--cluster", kFourNodes}, ReadFile(kOneGpu)).code, kExitOk);
   EXPECT_EQ(Ask({"-f", kOneGpu, "--snapshot", "-"}, ReadFile(kFourNodes)).code, kExitOk);

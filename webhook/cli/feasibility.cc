@@ -78,6 +78,38 @@ Loaded Load(const Options& options, Io& io) {
   return loaded;
 }
 
+constexpr std::size_t kMostFullNodes = 1000;  // of a DaemonSet, each of which takes up to some milliseconds
+
+// The pod that the DaemonSet's controller makes for this node.
+// Source: pkg/controller/daemon/util, ReplaceDaemonSetPodNodeNameNodeAffinity.
+Pod PinnedTo(const Pod& pod, const std::string& node) {
+  Pod pinned = pod;
+  SchedulingSpec scheduling = *pod.scheduling;
+  const NodeRequirement name{.key = "metadata.name", .op = NodeSelectorOp::kIn, .values = {node}};
+  if (!scheduling.node_affinity) scheduling.node_affinity = NodeSelector{{NodeSelectorTerm{}}};
+  for (NodeSelectorTerm& term : scheduling.node_affinity->terms) term.fields = {name};
+  pinned.scheduling = std::move(scheduling);
+  return pinned;
+}
+
+DaemonOutcome OnEachNode(const PreparedCluster& cluster, const Pod& pod, const FeasibilityReport& report,
+                         const EvaluateOptions& options) {
+  DaemonOutcome daemon;
+  daemon.fit_now = static_cast<std::int64_t>(report.fit_nodes.size());
+  std::size_t looked_at = 0;
+  for (const NodeOutcome& outcome : report.refused) {
+    if (report.statuses[outcome.status].code == StatusCode::kUnresolvable) {
+      ++daemon.not_meant;
+      continue;
+    }
+    const bool look = looked_at++ < kMostFullNodes;
+    const bool helps = look && Evaluate(cluster, PinnedTo(pod, report.NodeName(outcome.node)), options).verdict ==
+                                   Feasibility::kFitsAfterPreemption;
+    ++(helps ? daemon.fit_after : daemon.no_room);
+  }
+  return daemon;
+}
+
 // Everything that is asked with, and where the answers go.
 class Inquiry {
  public:
@@ -123,6 +155,8 @@ class Inquiry {
     if (question.replicas > 1 && !question.per_node)
       item.workload = EvaluateWorkload(prepared_, snapshot_, question.pod, question.replicas, question.placing,
                                        outlook_options_.evaluate);
+    if (question.per_node)
+      item.daemon = OnEachNode(prepared_, question.pod, item.outlook.report, outlook_options_.evaluate);
     item.question = std::move(question);
     return item;
   }

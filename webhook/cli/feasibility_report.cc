@@ -15,13 +15,6 @@ bool IsFit(Feasibility verdict) {
   return verdict == Feasibility::kFitsNow || verdict == Feasibility::kFitsAfterPreemption;
 }
 
-// Nodes that a DaemonSet's pod is made for and that have no room for it.
-std::int64_t CountFull(const FeasibilityReport& report) {
-  return std::count_if(report.refused.begin(), report.refused.end(), [&](const NodeOutcome& outcome) {
-    return report.statuses[outcome.status].code == StatusCode::kUnschedulable;
-  });
-}
-
 // --- text -----------------------------------------------------------------------------------------------------------
 
 // "Deployment serving/chat, 3 replicas, each inference-interactive (1000000), 1 nvidia.com/gpu".
@@ -41,12 +34,12 @@ std::string Headline(const FeasibilityItem& item) {
   return text + ", " + (item.gpus.empty() ? "no GPU" : GpuText(item.gpus));
 }
 
-std::string PerNodeText(const FeasibilityReport& report) {
-  const auto fit = static_cast<std::int64_t>(report.fit_nodes.size());
-  const std::int64_t full = CountFull(report);
-  const auto others = static_cast<std::int64_t>(report.refused.size()) - full;
-  return "there is room on " + Counted(fit, "node") + " and none on " + Counted(full, "node") + "; " +
-         Counted(others, "node") + (others == 1 ? " is" : " are") + " not meant for it";
+std::string PerNodeText(const DaemonOutcome& daemon) {
+  std::string text = "room on " + Counted(daemon.fit_now, "node");
+  if (daemon.fit_after > 0) text += ", after evictions on " + Counted(daemon.fit_after, "node");
+  if (daemon.no_room > 0) text += ", none on " + Counted(daemon.no_room, "node");
+  if (daemon.not_meant > 0) text += "; it is not meant for " + Counted(daemon.not_meant, "node");
+  return text;
 }
 
 std::string RefusalText(const FeasibilityItem& item, const FeasibilityForm& form) {
@@ -62,7 +55,7 @@ std::string ItemText(const FeasibilityItem& item, const FeasibilityForm& form) {
   OutlookTextOptions options{.style = form.style};
   if (form.is_wide) options = {.style = form.style, .most_nodes = 100, .most_lines = 100, .is_wide = true};
   text += OutlookText(item.outlook, options);
-  if (item.question.per_node) text += LabelledLine("replicas", PerNodeText(item.outlook.report), form.style);
+  if (item.daemon) text += LabelledLine("replicas", PerNodeText(*item.daemon), form.style);
   if (item.question.replicas == 0) text += LabelledLine("replicas", "none are wanted now", form.style);
   if (item.workload) text += WorkloadText(*item.workload, options);
   for (const std::string& warning : item.warnings) text += LabelledLine("policy", warning, form.style);
@@ -112,6 +105,20 @@ void WriteRefusal(const Decision& refusal, JsonWriter& json) {
   json.EndObject();
 }
 
+void WriteDaemon(const DaemonOutcome& daemon, JsonWriter& json) {
+  const auto number = [&json](std::string_view key, std::int64_t value) {
+    json.Key(key);
+    json.Int(value);
+  };
+  json.Key("daemon");
+  json.BeginObject();
+  number("fitNow", daemon.fit_now);
+  number("fitAfter", daemon.fit_after);
+  number("noRoom", daemon.no_room);
+  number("notMeant", daemon.not_meant);
+  json.EndObject();
+}
+
 void WriteItem(const FeasibilityItem& item, const FeasibilityAnswer& answer, JsonWriter& json) {
   json.BeginObject();
   if (item.refusal) {
@@ -134,6 +141,7 @@ void WriteItem(const FeasibilityItem& item, const FeasibilityAnswer& answer, Jso
     json.Key("workload");
     WriteWorkload(json, *item.workload);
   }
+  if (item.daemon) WriteDaemon(*item.daemon, json);
   WriteObjectName(item, json);
   WriteText(json, "cluster", answer.cluster_name);
   json.Key("policy");
@@ -148,7 +156,7 @@ void WriteItem(const FeasibilityItem& item, const FeasibilityAnswer& answer, Jso
 
 bool Fits(const FeasibilityItem& item) {
   if (item.refusal) return false;
-  if (item.question.per_node) return CountFull(item.outlook.report) == 0 || item.outlook.report.fit_nodes.empty();
+  if (item.daemon) return item.daemon->no_room == 0;
   if (item.question.replicas == 0) return true;
   return item.workload ? item.workload->feasible : IsFit(item.outlook.report.verdict);
 }

@@ -15,6 +15,14 @@
 
 namespace podium {
 
+// Of a DaemonSet: how its nodes take it. Each counts once.
+struct DaemonOutcome {
+  std::int64_t fit_now = 0;
+  std::int64_t fit_after = 0;  // by evictions on that node
+  std::int64_t no_room = 0;    // also what was not looked at: a full cluster is asked about node by node
+  std::int64_t not_meant = 0;  // ruled out by what evictions do not change: no pod is made for it
+};
+
 // What is said of one pod template, or of one object that was refused.
 struct FeasibilityItem {
   Manifest manifest;
@@ -26,6 +34,7 @@ struct FeasibilityItem {
   std::vector<GpuRequest> gpus;            // of one pod
   Outlook outlook;                         // of one pod
   std::optional<WorkloadReport> workload;  // of more than one replica
+  std::optional<DaemonOutcome> daemon;     // of DaemonSets
 };
 
 struct FeasibilityAnswer {
@@ -36,8 +45,7 @@ struct FeasibilityAnswer {
   std::vector<FeasibilityItem> items;
 };
 
-// All of the item's pods find a place, now or after preemption. Of a DaemonSet: on each node that is not ruled out by
-// what evictions cannot change.
+// All of the item's pods find a place, now or after preemption; of a DaemonSet on each node that it is meant for.
 bool Fits(const FeasibilityItem& item);
 
 struct FeasibilityForm {

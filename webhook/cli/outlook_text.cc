@@ -145,11 +145,11 @@ class OutlookWriter {
   }
 
   void VictimTable(const PreemptionPlan& plan) {
-    std::vector<std::vector<std::string>> rows = {{"POD", "CLASS", "PRIORITY", "GPUS", "RAN", "GRACE", "NOTE"}};
+    std::vector<std::vector<std::string>> rows = {{"POD", "CLASS", "PRIO", "GPUS", "RAN", "GRACE", "NOTE"}};
     for (const VictimCost& victim : plan.victims) {
       const Trio& trio = victim.pod->spec->trio;
       std::string note = victim.loading ? "loading" : "";
-      if (victim.breaks_budget) note += std::string(note.empty() ? "" : ", ") + "breaks budget";
+      if (victim.breaks_budget) note += std::string(note.empty() ? "" : ", ") + "budget";
       rows.push_back({*victim.pod->namespace_name + "/" + victim.pod->name, trio.class_name.value_or("-"),
                       std::to_string(trio.priority.value_or(0)), UnitsText(victim.gpus),
                       victim.ran_for ? DurationText(*victim.ran_for) : "-", DurationText(victim.grace), note});
@@ -157,7 +157,7 @@ class OutlookWriter {
     const std::string table = FormatColumns(rows);
     for (std::size_t at = 0; at < table.size();) {
       const std::size_t end = table.find('\n', at);
-      text_ += "    " + table.substr(at, end - at) + "\n";
+      text_ += "  " + table.substr(at, end - at) + "\n";
       at = end + 1;
     }
   }

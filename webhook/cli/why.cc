@@ -121,7 +121,8 @@ std::string Explained(const Explanation& explanation, const TableStyle& style) {
   const std::string& said = pod.standing->unschedulable;
   std::string head = "Pod " + NameOf(pod) + " is pending, " + ClassText(pod) + ", ";
   head += explanation.gpus.empty() ? "no GPU" : GpuText(explanation.gpus);
-  std::string text = Painted(Printable(head), kBold, style.color) + "\n";
+  const auto width = static_cast<std::size_t>(std::max(style.width, 40));
+  std::string text = Painted(Wrapped(Printable(head), 0, width), kBold, style.color) + "\n";
   text += LabelledLine("condition", said.empty() ? "the scheduler has said nothing (yet)" : said, style);
   if (const std::string comparison = ComparisonText(explanation); !comparison.empty())
     text += LabelledLine("", "(" + comparison + ")", style);
