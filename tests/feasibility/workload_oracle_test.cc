@@ -123,5 +123,35 @@ TEST(WorkloadOracle, AgreesOnClustersWherePodsSeeEachOther) {
   EXPECT_GT(tally.gangs_found, 20);
 }
 
+// What the search costs does not depend on the machine: after the first look only nodes that change are looked at.
+TEST(WorkloadScale, AThousandReplicasOnFiveThousandNodes) {
+  ClusterBuilder cluster;
+  Pod kind = MakePod("batch", {.gpus = 1});
+  kind.controller = OwnerReference{"batch/v1", "Job", "batch", true, "uid-batch"};
+  for (int n = 0; n < 5000; ++n) {
+    const std::string name = "n" + std::to_string(10'000 + n);
+    cluster.WithNode(name, {.gpus = 8});
+    for (int p = 0; p < 8; ++p) {
+      kind.name = name + '-' + std::to_string(p);
+      kind.node_name = name;
+      kind.start_time = TimePoint(std::chrono::seconds(1 + (n * 7919 + p * 104'729) % 86'400));
+      cluster.WithPod(kind);
+    }
+  }
+  const ClusterSnapshot snapshot = cluster.Build();
+  SchedulingSpec apart;
+  apart.pod_anti_affinity.push_back({LabelSelector{{{"app", "chat"}}, {}}, {}, std::nullopt, "kubernetes.io/hostname"});
+  for (const SchedulingSpec& scheduling : {SchedulingSpec{}, apart}) {
+    const Pod replica =
+        MakePod("chat", {.gpus = 4, .priority = 1000, .labels = {{"app", "chat"}}, .scheduling = scheduling});
+    const WorkloadReport report =
+        EvaluateWorkload(snapshot, replica, 1000, Placing::kOneByOne, {}, {.node_checks = 600'000});
+    EXPECT_EQ(report.exactness_reason, "");
+    EXPECT_EQ(report.fit_after, 1000);
+    EXPECT_EQ(report.displaced.size(), 4000U);
+    EXPECT_EQ(report.homeless, 4000);
+  }
+}
+
 }  // namespace
 }  // namespace podium

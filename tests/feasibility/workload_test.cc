@@ -161,6 +161,19 @@ TEST(WorkloadExactness, TiesDecideWhoNeedsNoEviction) {
             "homeless");
 }
 
+// A pod that is evicted for its labels leaves more room than it held.
+TEST(WorkloadExactness, AntiAffinityMakesRoomForMore) {
+  const Labels app = {{"app", "batch"}};
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 1}).WithPod("a1", {.labels = app});
+  cluster.WithNode("b", {.gpus = 2}).WithPod("b1", {.labels = app});
+  SchedulingSpec apart;
+  apart.pod_anti_affinity.push_back({LabelSelector{app, {}}, {}, std::nullopt, "kubernetes.io/hostname"});
+  const Pod replica = MakePod("chat", {.gpus = 1, .priority = 1000, .scheduling = apart});
+  EXPECT_EQ(Place(cluster, replica, 2),
+            "0 now, 2 after, feasible, bounded | a:a1 b:b1 | a1->gone b1->gone | 0 homeless");
+}
+
 TEST(WorkloadExactness, PlacesThatSeeEachOtherAreOneCourse) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 1, .labels = {{"rack", "1"}}});

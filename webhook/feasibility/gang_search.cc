@@ -15,7 +15,8 @@ namespace podium {
 namespace {
 
 constexpr std::size_t kMostOpenBranches = 100'000;
-constexpr std::int64_t kChecksOfAKeyPart = 8;  // for the memory more than for the time
+constexpr std::int64_t kMostOnOneNode = 1'000'000'000;  // no sum over nodes overflows
+constexpr std::int64_t kChecksOfAKeyPart = 8;           // for the memory more than for the time
 
 // What is placed and who is gone, whatever the order.
 using StateKey = std::vector<std::uintptr_t>;
@@ -153,7 +154,8 @@ bool AcceptsNode(const Overlay& node) {
 // evicts everybody of lower priority who holds it.
 std::int64_t MostOn(const Overlay& node) {
   const Cycle& cycle = node.cycle();
-  std::int64_t most = node.node().pod_limit - node.pod_count();
+  if (node.node().pod_limit <= node.pod_count()) return 0;
+  std::int64_t most = std::min(node.node().pod_limit - node.pod_count(), kMostOnOneNode);
   for (std::size_t i = 0; i < cycle.demands.size(); ++i) most = std::min(most, node.free(i) / cycle.demands[i].amount);
   if (!cycle.spec->host_ports.empty()) most = std::min<std::int64_t>(most, 1);
   return std::max<std::int64_t>(most, 0);

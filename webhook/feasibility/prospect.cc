@@ -17,6 +17,18 @@ bool KeepsAFitOpen(const Caveat& caveat) {
          caveat.kind == CaveatKind::kTooManyResources;
 }
 
+Reach ReachOf(const Cycle& cycle) {
+  const PodAffinityState& affinity = cycle.affinity;
+  if (!cycle.spread.rows.empty() || !affinity.affinity.empty()) return Reach::kCluster;
+  const bool is_refused = std::any_of(affinity.groups.begin(), affinity.groups.end(),
+                                      [](const GroupAffinity& group) { return !group.refusing.empty(); });
+  if (affinity.anti_affinity.empty() && !is_refused) return Reach::kResources;
+  // Whether nominated pods refuse this one is looked at only while a pod on some node does.
+  if (affinity.anti_affinity.empty() && !cycle.promised.empty()) return Reach::kCluster;
+  return affinity.refusing.EachDomainIsOneNode() && affinity.repelling.EachDomainIsOneNode() ? Reach::kNode
+                                                                                             : Reach::kCluster;
+}
+
 }  // namespace
 
 Prospect::Prospect(const ChangedCluster& cluster, const Pod& pod, const EvaluateOptions& options, SearchBudget& budget)
@@ -36,18 +48,6 @@ void Prospect::Renew() {
   seen_groups_ = cluster_->prepared().groups.size();
   seen_shapes_ = cluster_->prepared().requests.shapes.size();
   budget_->checks -= static_cast<std::int64_t>(standing_.size());
-}
-
-Prospect::Reach Prospect::ReachOf(const Cycle& cycle) const {
-  const PodAffinityState& affinity = cycle.affinity;
-  if (!cycle.spread.rows.empty() || !affinity.affinity.empty()) return Reach::kCluster;
-  const bool is_refused = std::any_of(affinity.groups.begin(), affinity.groups.end(),
-                                      [](const GroupAffinity& group) { return !group.refusing.empty(); });
-  if (affinity.anti_affinity.empty() && !is_refused) return Reach::kResources;
-  // Whether nominated pods refuse this one is looked at only while a pod on some node does.
-  if (affinity.anti_affinity.empty() && !cycle.promised.empty()) return Reach::kCluster;
-  return affinity.refusing.EachDomainIsOneNode() && affinity.repelling.EachDomainIsOneNode() ? Reach::kNode
-                                                                                             : Reach::kCluster;
 }
 
 void Prospect::Forget(std::uint32_t node) {
@@ -143,6 +143,17 @@ std::optional<Choices> Prospect::Look() {
   if (choices.nodes.empty()) choices = Preemption();
   if (!is_evaluated_ && !choices.nodes.empty()) return Choices{};
   return choices;
+}
+
+bool Prospect::IsOneOnANode() const {
+  if (!cycle_.spec->host_ports.empty()) return true;
+  const PodAffinityState& affinity = cycle_.affinity;
+  return std::any_of(affinity.anti_affinity.begin(), affinity.anti_affinity.end(), [&](const ResolvedTerm& term) {
+    if (!MatchesTerm(term, *pod_)) return false;
+    for (std::uint32_t node = 0; node < standing_.size(); ++node)
+      if (!affinity.repelling.HasDomain(term.key, node)) return false;
+    return true;
+  });
 }
 
 const std::vector<std::uint32_t>& Prospect::VictimsOn(std::uint32_t node) const {

@@ -28,6 +28,13 @@ struct Choices {
   bool budget_order_matters = false;  // CaveatKind::kBudgetOrder
 };
 
+// How far other pods act on a pod.
+enum class Reach {
+  kResources,  // on its node, and only by what they hold there (resources, pod slots, host ports)
+  kNode,       // on its node: also anti-affinity between pods of one node
+  kCluster,    // from other nodes: spreading, affinity, anti-affinity over wider domains
+};
+
 class Prospect {
  public:
   // Requires: everything outlives it; `pod` is an announced one and is nominated to no node; while this lives, no pod
@@ -42,19 +49,16 @@ class Prospect {
   // Of a node that the last look offered for evictions: positions in PreparedNode::pods.
   [[nodiscard]] const std::vector<std::uint32_t>& VictimsOn(std::uint32_t node) const;
 
-  // What this pod meets on a node follows from that node's pods alone, so that what happens on other nodes changes
-  // nothing: neither spreading nor affinity plays a part, and anti-affinity only between pods of one node.
-  [[nodiscard]] bool IsNodeLocal() const { return reach_ != Reach::kCluster; }
+  [[nodiscard]] Reach reach() const { return reach_; }
 
-  [[nodiscard]] const Cycle& cycle() const { return cycle_; }
+  // Two such pods never stand on one node: they want the same host port, or keep away from each other.
+  [[nodiscard]] bool IsOneOnANode() const;
 
  private:
-  enum class Reach { kResources, kNode, kCluster };  // how far other pods act on this one
   enum class Standing : std::uint8_t { kStale, kFits, kHopeless, kMayHelp, kCandidate, kNoCandidate };
 
   void CatchUp();
   void Renew();
-  [[nodiscard]] Reach ReachOf(const Cycle& cycle) const;
   void Filter();
   void DryRuns();
   Choices Preemption();

@@ -48,8 +48,8 @@ class WorkloadEvaluation {
       : options_(options),
         bounds_(bounds),
         before_(prepared, snapshot.budgets),
-        setting_{&before_, AnnounceReplica(before_, replica), std::clamp<std::int64_t>(replicas, 0, bounds.replicas),
-                 &options_},
+        setting_{&before_, AnnounceReplica(before_, replica),
+                 std::clamp<std::int64_t>(replicas, 0, std::max<std::int64_t>(bounds.replicas, 0)), &options_},
         budget_{bounds.node_checks} {
     report_.placing = placing;
     report_.wanted = std::max<std::int64_t>(replicas, 0);
@@ -82,16 +82,20 @@ class WorkloadEvaluation {
 
   void JudgeCourse(const Course& course) {
     if (course.end == CourseEnd::kBudgetSpent) return DoubtEnd(course);
-    if (!course.node_local && course.had_a_choice)
+    if (course.reach == Reach::kCluster && course.had_a_choice)
       Doubt(
           "replicas see each other or pods on other nodes (spreading, affinity), so that where the scheduler puts one "
           "decides where the next can go; one course was followed");
-    const bool certain_division =
-        course.end == CourseEnd::kNoPlace || !MayMakeRoomForMore(before_.prepared(), setting_.replica);
-    if (course.node_local && course.had_a_choice_of_victims && !certain_division)
+    if (course.reach != Reach::kCluster && course.had_a_choice_of_victims && !IsDivisionCertain(course))
       Doubt(
           "the scheduler may evict on another node that is as good, and what that frees decides how many replicas "
           "need no eviction; the total does not depend on it");
+  }
+
+  // Whatever node the scheduler takes among equal ones, as many replicas need an eviction.
+  bool IsDivisionCertain(const Course& course) const {
+    if (course.end == CourseEnd::kNoPlace || course.one_on_a_node) return true;
+    return course.reach == Reach::kResources && !MayMakeRoomForMore(before_.prepared(), setting_.replica);
   }
 
   void DoubtEnd(const Course& course) {
@@ -102,7 +106,8 @@ class WorkloadEvaluation {
   CourseResult JudgeGang(CourseResult first) {
     const Course& course = first.course;
     if (course.end == CourseEnd::kAllPlaced) return first;
-    const bool is_certain = course.end == CourseEnd::kNoPlace && (course.node_local || !course.had_a_choice);
+    const bool is_certain =
+        course.end == CourseEnd::kNoPlace && (course.reach != Reach::kCluster || !course.had_a_choice);
     if (is_certain || MostReplicas(before_, setting_.replica, options_) < setting_.replicas) return first;
     if (course.end == CourseEnd::kBudgetSpent) {
       DoubtEnd(course);

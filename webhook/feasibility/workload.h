@@ -19,13 +19,14 @@ struct WorkloadBounds {
 // scheduler takes is a matter of scores, which are not known here: the first is taken.
 //
 // When the numbers are exact (kExact):
-// - What a replica meets on a node follows from that node's pods alone (Prospect::IsNodeLocal). Each node then goes
-//   through its own sequence of states, whatever happens on others. Fits come before evictions, so before each eviction
-//   every node is filled up, in whatever order that happened, and the cheapest eviction is the same one. Without a tie
-//   between nodes the whole course is certain. With ties the total is certain all the same: who stops has gone through
-//   the sequences of all nodes. The division into `fit_now` and `fit_after` is certain too when replicas stop, or when
-//   no pod of lower priority holds more of anything than a replica asks for: whom it evicts then never leaves room for
-//   a second one (each victim was tried back and did not fit).
+// - What a replica meets on a node follows from that node's pods alone (Reach::kResources and kNode in prospect.h).
+//   Each node then goes through its own sequence of states, whatever happens on others. Fits come before evictions, so
+//   before each eviction every node is filled up, in whatever order that happened, and the cheapest eviction is the
+//   same one. Without a tie between nodes the whole course is certain. With ties the total is certain all the same: who
+//   stops has gone through the sequences of all nodes. The division into `fit_now` and `fit_after` is certain too when
+//   replicas stop, when two of them never stand on one node (host ports, anti-affinity), or when nothing but resources
+//   counts and no pod of lower priority holds more of anything than a replica asks for: whom a replica evicts then never
+//   leaves room for a second one (each victim was tried back and did not fit).
 // - Else: no step had a choice.
 // A gang (kAllOrNothing): `feasible` says whether it can be placed as a whole; a course that does it is a proof. That
 // there is none is exact when the courses do not differ (above), when the nodes could not hold that many even if all

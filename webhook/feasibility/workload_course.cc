@@ -17,7 +17,8 @@ class Walk {
 
   void Continue(const CourseGuide& guide, SearchBudget& budget) {
     Prospect prospect(*cluster_, *setting_.replica.pod, *setting_.options, budget);
-    course_.node_local = prospect.IsNodeLocal();
+    course_.reach = prospect.reach();
+    course_.one_on_a_node = prospect.IsOneOnANode();
     while (static_cast<std::int64_t>(course_.moves.size()) < setting_.replicas) {
       std::optional<Choices> choices = prospect.Look();
       if (!choices) return End(CourseEnd::kBudgetSpent);

@@ -32,7 +32,8 @@ struct Course {
   bool had_a_choice_of_victims = false;  // more than one node where room could be made
   bool budget_order_mattered = false;
   bool budgets_changed = false;  // pods were evicted after one that a disruption budget protects
-  bool node_local = true;        // Prospect::IsNodeLocal
+  Reach reach = Reach::kCluster;
+  bool one_on_a_node = false;  // Prospect::IsOneOnANode
 };
 
 // Who is to be placed, on what.
