@@ -36,9 +36,11 @@ def weighted(rng, weights):
 def make_situation(seed, number):
     rng = random.Random(f"{seed}/{number}")
     made = Situation(number)
+    # Some clusters are of one kind: equal nodes, one class. There the later criteria and plain chance choose the node.
+    size, held_by = (rng.choice((1, 2, 4)), {"batch": 1}) if rng.random() < 0.35 else (0, HELD_BY)
     for i in range(rng.randint(1, 6)):
-        made.nodes.append(make_node(rng, f"s{number}-{'abcdef'[i]}"))
-        fill_node(rng, made, made.nodes[-1])
+        made.nodes.append(make_node(rng, f"s{number}-{'abcdef'[i]}", size or rng.choice((1, 2, 2, 4, 4, 8))))
+        fill_node(rng, made, made.nodes[-1], held_by)
     for namespace in NAMESPACES:
         for app in APPS:
             protect(rng, made, namespace, app)
@@ -50,8 +52,7 @@ def make_situation(seed, number):
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
-def make_node(rng, name):
-    size = rng.choice((1, 2, 2, 4, 4, 8))
+def make_node(rng, name, size):
     labels = {HOST: name, ZONE: rng.choice("abc"), "gpu.model": rng.choice(("a100", "h100")), "gpu.memory": str(rng.choice((40, 80)))}
     if rng.random() < 0.1:
         del labels[ZONE]
@@ -63,32 +64,33 @@ def make_node(rng, name):
     if rng.random() < 0.2:
         effect = weighted(rng, {"NoSchedule": 5, "PreferNoSchedule": 2, "NoExecute": 2})
         node["spec"]["taints"] = [{"key": "dedicated", "value": rng.choice(("gpu", "research")), "effect": effect}]
-    if rng.random() < 0.1:
+    if rng.random() < 0.08:
         node["spec"]["unschedulable"] = True
     return node
 
 
-def fill_node(rng, made, node):
-    name, allocatable = node["metadata"]["name"], node["status"]["allocatable"]
+def fill_node(rng, made, node, held_by):
+    allocatable = node["status"]["allocatable"]
     free = int(allocatable[DEVICE])
     slices = int(allocatable.get(SLICE, 0))
-    # No two pods of a node started in the same second: between those the scheduler goes by the order of its cache.
-    started = iter(rng.sample(range(40), 20))
-    while free > 0 and rng.random() < 0.9:
+    # No two pods of a node started in the same second: between those the scheduler goes by the order of its cache. Pods of
+    # different nodes often did, so that nodes tie.
+    started = iter(rng.choice((range(20), rng.sample(range(40), 20))))
+    while free > 0 and rng.random() < 0.95:
         gpus = rng.choice([n for n in (1, 1, 2, 4) if n <= free])
-        pod = make_bound(rng, made, name, {DEVICE: gpus}, next(started))
+        pod = make_bound(rng, made, node, weighted(rng, held_by), {DEVICE: gpus}, next(started))
         if "test.podium.gpu/run-time" not in pod["metadata"]["annotations"]:
             free -= gpus
     while slices > 0 and rng.random() < 0.6:
-        make_bound(rng, made, name, {SLICE: 1}, next(started))
+        make_bound(rng, made, node, weighted(rng, held_by), {SLICE: 1}, next(started))
         slices -= 1
     if rng.random() < 0.3:
-        make_bound(rng, made, name, {}, next(started), cpu=rng.choice((1, 4, 8)))
+        make_bound(rng, made, node, weighted(rng, HELD_BY), {}, next(started))
 
 
 # --- pods -----------------------------------------------------------------------------------------------------------
 
-def make_pod(rng, name, klass, gpus, cpu=1):
+def make_pod(rng, name, klass, gpus, cpu):
     requests = {"cpu": str(cpu), "memory": "1Gi"}
     resources = {"requests": requests, "limits": {key: str(count) for key, count in gpus.items()}}
     pod = {"apiVersion": "v1", "kind": "Pod",
@@ -105,9 +107,9 @@ def make_pod(rng, name, klass, gpus, cpu=1):
     return pod
 
 
-def make_bound(rng, made, node, gpus, started, cpu=1):
-    pod = make_pod(rng, f"{node}-{started}", weighted(rng, HELD_BY), gpus, cpu)
-    pod["spec"]["nodeName"] = node
+def make_bound(rng, made, node, klass, gpus, started):
+    pod = make_pod(rng, f"{node['metadata']['name']}-{started}", klass, gpus, rng.choice((1, 1, 1, 4)))
+    pod["spec"]["nodeName"] = node["metadata"]["name"]
     pod["spec"]["tolerations"] = [{"operator": "Exists"}]  # else NoExecute would evict it
     notes = pod["metadata"]["annotations"]
     notes["test.podium.gpu/start-time"] = f"2025-01-01T10:00:{started:02}Z"
@@ -126,7 +128,7 @@ def make_bound(rng, made, node, gpus, started, cpu=1):
 
 def make_arrival(rng, made, name):
     largest = max(int(node["status"]["allocatable"][DEVICE]) for node in made.nodes)
-    count = min(rng.choice((1, 1, 1, 2, 2, 4, 8)), largest + rng.choice((0, 0, 0, 1)))
+    count = min(rng.choice((1, 1, 2, 2, 4, 8)), largest + rng.choice((0, 0, 0, 1)))
     has_slices = any(SLICE in node["status"]["allocatable"] for node in made.nodes)
     gpus = {SLICE: rng.choice((1, 2))} if has_slices and rng.random() < 0.3 else {DEVICE: count}
     pod = make_pod(rng, f"s{made.number}-{name}", weighted(rng, ARRIVES_AS), gpus, rng.choice((1, 1, 1, 1, 4, 12)))
@@ -140,7 +142,7 @@ def make_arrival(rng, made, name):
         affinity_of(pod)["nodeAffinity"] = must({"nodeSelectorTerms": [{"matchExpressions": [expression(rng)]} for _ in range(rng.choice((1, 2)))]})
     if rng.random() < 0.12:
         affinity_of(pod)["podAffinity"] = must([term(rng)])
-    if rng.random() < 0.2:
+    if rng.random() < 0.25:
         spec["topologySpreadConstraints"] = [spread(rng)]
     return pod
 
