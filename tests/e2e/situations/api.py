@@ -71,7 +71,8 @@ class Api:
 
     def delete_all(self, kind, namespace=""):
         """Without a grace period: pods are gone at once, whatever their kubelet thinks."""
-        self._endpoint.ask("DELETE", f"{PATHS[kind].format(namespace)}?gracePeriodSeconds=0&propagationPolicy=Background")
+        options = "gracePeriodSeconds=0&propagationPolicy=Background"
+        self._endpoint.ask("DELETE", f"{PATHS[kind].format(namespace)}?{options}")
 
     def watch_one(self, kind, thing, seconds):
         """Yields every version of `thing` from the one after it on, until `seconds` have passed."""

@@ -23,8 +23,12 @@ class Decision:
         return asdict(self)
 
 
+def named(names):
+    return f"{names['namespace']}/{names['name']}"
+
+
 def key(pod):
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+    return named(pod["metadata"])
 
 
 def let_schedule(api, scheduler, arrival):
@@ -94,7 +98,7 @@ def cut(message):
 
 
 def differences(report, decision, terminating):
-    """What Podium said and the scheduler did not do; empty: they agree. `terminating`: keys of pods that were going."""
+    """What Podium said and the scheduler did not do; empty: they agree. `terminating`: keys of pods that leave."""
     found = []
 
     def expect(what, said, did):
@@ -121,8 +125,8 @@ def differences(report, decision, terminating):
         expect("victims", sorted(set(victims) - terminating), decision.victims)
         if decision.count >= 0:
             expect("number of victims", len(victims), decision.count)
-        expect("victims of the plan", sorted(f"{each['namespace']}/{each['name']}" for each in report["plan"]["victims"]),
-               sorted(victims_on(report, report["plan"]["node"])))
+        planned = [named(victim) for victim in report["plan"]["victims"]]
+        expect("victims of the plan", planned, victims_on(report, report["plan"]["node"]))
         # Of nodes that are equal the scheduler draws one, and names it (1.37).
         message = message.replace(f"for pod on node {report['plan']['node']}, ", f"for pod on node {decision.node}, ")
     expect("message", message, decision.message)
@@ -137,5 +141,5 @@ def verdict_of(report):
 
 
 def victims_on(report, node):
-    return [f"{victim['namespace']}/{victim['name']}" for candidate in report["candidates"] if candidate["node"] == node
+    return [named(victim) for candidate in report["candidates"] if candidate["node"] == node
             for victim in candidate["victims"]]

@@ -1,4 +1,4 @@
-"""Random clusters and the pods that arrive in them. The same seed and number give the same situation, on any machine."""
+"""Random clusters and the pods that arrive in them. The same seed and number give the same situation anywhere."""
 
 import random
 from dataclasses import dataclass, field
@@ -12,10 +12,16 @@ NAMESPACES = {"red": {"team": "red"}, "blue": {"team": "blue", "shared": "yes"}}
 
 DEVICE, SLICE = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+IMAGE = "registry.example.com/app:2.1"
 APPS = ("chat", "embed", "speech", "train")
+TOLERATIONS = ({"key": "dedicated", "operator": "Exists"}, {"key": "dedicated", "value": "gpu"}, {"operator": "Exists"})
+NAMESPACE_SELECTORS = ({}, {"matchLabels": {"shared": "yes"}},
+                       {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]})
+LIMITS = ({"maxUnavailable": 0}, {"maxUnavailable": 1}, {"maxUnavailable": "50%"}, {"minAvailable": "50%"})
 # None: the global default.
 HELD_BY = {"batch": 40, None: 15, "spare": 10, "training": 12, "interactive": 12, "system-cluster-critical": 3}
-ARRIVES_AS = {"interactive": 45, "urgent": 12, "training": 13, "batch": 13, None: 7, "system-cluster-critical": 5, "spare": 5}
+ARRIVES_AS = {"interactive": 45, "urgent": 12, "training": 13, "batch": 13, None: 7, "system-cluster-critical": 5,
+              "spare": 5}
 
 
 @dataclass
@@ -37,7 +43,7 @@ def make_situation(seed, number):
     rng = random.Random(f"{seed}/{number}")
     made = Situation(number)
     # Some clusters are of one kind: equal nodes, one class. There the later criteria and plain chance choose the node.
-    size, held_by = (rng.choice((1, 2, 4)), {"batch": 1}) if rng.random() < 0.35 else (0, HELD_BY)
+    size, held_by = (rng.choice((1, 2, 4)), {"batch": 1}) if rng.random() < 0.4 else (0, HELD_BY)
     for i in range(rng.randint(1, 6)):
         made.nodes.append(make_node(rng, f"s{number}-{'abcdef'[i]}", size or rng.choice((1, 2, 2, 4, 4, 8))))
         fill_node(rng, made, made.nodes[-1], held_by)
@@ -53,7 +59,8 @@ def make_situation(seed, number):
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
 def make_node(rng, name, size):
-    labels = {HOST: name, ZONE: rng.choice("abc"), "gpu.model": rng.choice(("a100", "h100")), "gpu.memory": str(rng.choice((40, 80)))}
+    labels = {HOST: name, ZONE: rng.choice("abc"), "gpu.model": rng.choice(("a100", "h100")),
+              "gpu.memory": str(rng.choice((40, 80)))}
     if rng.random() < 0.1:
         del labels[ZONE]
     resources = {"cpu": str(8 * size), "memory": "256Gi", "pods": str(weighted(rng, {110: 8, 4: 1})), DEVICE: str(size)}
@@ -73,8 +80,8 @@ def fill_node(rng, made, node, held_by):
     allocatable = node["status"]["allocatable"]
     free = int(allocatable[DEVICE])
     slices = int(allocatable.get(SLICE, 0))
-    # No two pods of a node started in the same second: between those the scheduler goes by the order of its cache. Pods of
-    # different nodes often did, so that nodes tie.
+    # No two pods of a node started in the same second: between those the scheduler goes by the order of its cache.
+    # Pods of different nodes often did, so that nodes tie.
     started = iter(rng.choice((range(20), rng.sample(range(40), 20))))
     while free > 0 and rng.random() < 0.95:
         gpus = rng.choice([n for n in (1, 1, 2, 4) if n <= free])
@@ -94,9 +101,10 @@ def make_pod(rng, name, klass, gpus, cpu):
     requests = {"cpu": str(cpu), "memory": "1Gi"}
     resources = {"requests": requests, "limits": {key: str(count) for key, count in gpus.items()}}
     pod = {"apiVersion": "v1", "kind": "Pod",
-           "metadata": {"name": name, "namespace": rng.choice(list(NAMESPACES)), "labels": {"app": rng.choice(APPS)}, "annotations": {}},
+           "metadata": {"name": name, "namespace": rng.choice(list(NAMESPACES)), "labels": {"app": rng.choice(APPS)},
+                        "annotations": {}},
            "spec": {"terminationGracePeriodSeconds": weighted(rng, {30: 6, 120: 2, 5: 2, 0: 1}),
-                    "containers": [{"name": "main", "image": "registry.example.com/app:2.1", "resources": resources}]}}
+                    "containers": [{"name": "main", "image": IMAGE, "resources": resources}]}}
     if klass:
         pod["spec"]["priorityClassName"] = klass
     if rng.random() < 0.12:
@@ -113,7 +121,7 @@ def make_bound(rng, made, node, klass, gpus, started):
     pod["spec"]["tolerations"] = [{"operator": "Exists"}]  # else NoExecute would evict it
     notes = pod["metadata"]["annotations"]
     notes["test.podium.gpu/start-time"] = f"2025-01-01T10:00:{started:02}Z"
-    notes["test.podium.gpu/exit-time"] = "90s"
+    notes["test.podium.gpu/exit-time"] = "90s"  # whoever has to go is still there when the next pod arrives
     fate = weighted(rng, {"runs": 78, "loads": 10, "is over": 6, "leaves": 6})
     if fate == "loads":
         notes["test.podium.gpu/ready"] = "False"
@@ -134,16 +142,16 @@ def make_arrival(rng, made, name):
     pod = make_pod(rng, f"s{made.number}-{name}", weighted(rng, ARRIVES_AS), gpus, rng.choice((1, 1, 1, 1, 4, 12)))
     spec = pod["spec"]
     if rng.random() < 0.4:
-        spec["tolerations"] = [weighted(rng, {("dedicated", "Exists", None): 2, ("dedicated", "Equal", "gpu"): 2, (None, "Exists", None): 1})]
-        spec["tolerations"] = [{k: v for k, v in zip(("key", "operator", "value"), spec["tolerations"][0]) if v}]
+        spec["tolerations"] = [rng.choice(TOLERATIONS)]
     if rng.random() < 0.15:
         spec["nodeSelector"] = {"gpu.model": rng.choice(("a100", "h100"))}
     if rng.random() < 0.15:
-        affinity_of(pod)["nodeAffinity"] = must({"nodeSelectorTerms": [{"matchExpressions": [expression(rng)]} for _ in range(rng.choice((1, 2)))]})
+        terms = [{"matchExpressions": [expression(rng)]} for _ in range(rng.choice((1, 2)))]
+        affinity_of(pod)["nodeAffinity"] = must({"nodeSelectorTerms": terms})
     if rng.random() < 0.12:
         affinity_of(pod)["podAffinity"] = must([term(rng)])
-    if rng.random() < 0.25:
-        spec["topologySpreadConstraints"] = [spread(rng)]
+    if rng.random() < 0.3:
+        spec["topologySpreadConstraints"] = [spread(rng, pod)]
     return pod
 
 
@@ -158,8 +166,7 @@ def must(terms):
 def term(rng):
     made = {"topologyKey": rng.choice((HOST, HOST, ZONE)), "labelSelector": {"matchLabels": {"app": rng.choice(APPS)}}}
     if rng.random() < 0.3:
-        made["namespaceSelector"] = rng.choice((
-            {}, {"matchLabels": {"shared": "yes"}}, {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]}))
+        made["namespaceSelector"] = rng.choice(NAMESPACE_SELECTORS)
     return made
 
 
@@ -171,28 +178,30 @@ def expression(rng):
         {"key": ZONE, "operator": "Exists"}))
 
 
-def spread(rng):
-    return {"maxSkew": rng.choice((1, 1, 2)), "topologyKey": rng.choice((HOST, ZONE)), "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": rng.choice(APPS)}},
+def spread(rng, pod):
+    app = rng.choice((pod["metadata"]["labels"]["app"], rng.choice(APPS)))
+    return {"maxSkew": rng.choice((1, 1, 2)), "topologyKey": rng.choice((HOST, ZONE)),
+            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": app}},
             "nodeTaintsPolicy": rng.choice(("Ignore", "Honor"))}
 
 
 # --- owners and budgets ---------------------------------------------------------------------------------------------
 
 def protect(rng, made, namespace, app):
-    pods = [pod for pod in made.pods if pod["metadata"]["namespace"] == namespace and pod["metadata"]["labels"]["app"] == app]
+    pods = [pod for pod in made.pods
+            if pod["metadata"]["namespace"] == namespace and pod["metadata"]["labels"]["app"] == app]
     if not pods or rng.random() < 0.5:
         return
     if rng.random() < 0.4:
-        limit = rng.choice(({"maxUnavailable": 0}, {"maxUnavailable": 1}, {"maxUnavailable": "50%"}, {"minAvailable": "50%"}))
         own(made, namespace, app, pods)
-        made.budgets.append(budget(namespace, f"{app}-set", {"set": app}, limit))
+        made.budgets.append(budget(namespace, f"{app}-set", {"set": app}, rng.choice(LIMITS)))
     if rng.random() < 0.6:
         made.budgets.append(budget(namespace, app, {"app": app}, {"minAvailable": rng.randint(0, len(pods))}))
 
 
 def budget(namespace, name, labels, limit):
-    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": namespace},
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": namespace},
             "spec": {"selector": {"matchLabels": labels}, **limit}}
 
 
@@ -204,6 +213,7 @@ def own(made, namespace, app, pods):
         pod["metadata"]["labels"]["set"] = app
     template = {"metadata": {"labels": {"set": app, "app": app}},
                 "spec": {"schedulingGates": [{"name": "example.com/replacement"}],
-                         "containers": [{"name": "main", "image": "registry.example.com/app:2.1"}]}}
-    made.sets.append({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": app, "namespace": namespace},
-                      "spec": {"replicas": len(lasting), "selector": {"matchLabels": {"set": app}}, "template": template}})
+                         "containers": [{"name": "main", "image": IMAGE}]}}
+    made.sets.append({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": app, "namespace": namespace},
+        "spec": {"replicas": len(lasting), "selector": {"matchLabels": {"set": app}}, "template": template}})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Random clusters with random pods on the running control plane: does kube-scheduler do what `podium feasibility` said?
 
-Ends with one line, "50 situations: 12 fit, 21 preempt, 17 refused; 50 agreed"; exit code 1 when they do not all agree or
-when one of the three is too rare to prove anything. What differs is kept in a folder, with the snapshot Podium saw.
+Ends with one line, "50 situations: 12 fit, 21 preempt, 17 refused; 50 agreed"; exit code 1 when they do not all agree
+or when one of the three is too rare to prove anything. What both said is kept in a folder with the snapshot Podium saw.
 """
 
 import argparse
@@ -29,6 +29,7 @@ def parse_arguments():
     parser.add_argument("--apiserver-port", type=int, required=True)
     parser.add_argument("--scheduler-port", type=int, required=True)
     parser.add_argument("--podium", required=True, help="the binary")
+    parser.add_argument("--again", required=True, help="the command that plays situations of this cluster")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--only", type=int, help="the situation of this number alone")
@@ -48,7 +49,8 @@ class Podium:
         return json.loads(self._run(command, EXIT_CODES))
 
     def _run(self, command, allowed):
-        run = subprocess.run([self._binary, *command], capture_output=True, text=True, timeout=PODIUM_SECONDS, check=False)
+        run = subprocess.run([self._binary, *command], capture_output=True, text=True, timeout=PODIUM_SECONDS,
+                             check=False)
         if run.returncode not in allowed:
             raise RuntimeError(f"podium {' '.join(command)}: exit code {run.returncode}: {run.stderr}{run.stdout}")
         return run.stdout
@@ -81,28 +83,37 @@ def play(api, scheduler, podium, made, folder):
     for arrival in made.arrivals:
         wait_until_quiet(api, made)
         decision, differing = decide(api, scheduler, podium, arrival, folder / arrival["metadata"]["name"])
-        victims = f" after {', '.join(decision.victims) or 'those that are going'}" if decision.verdict == "preempt" else ""
-        print(f"{made.number:4} {decision.verdict:8}{arrival['metadata']['name']} {decision.node}{victims}", flush=True)
+        words = [f"{made.number:4} {decision.verdict:8}", arrival["metadata"]["name"], decision.node]
+        if decision.verdict == "preempt":
+            words.append(f"after {', '.join(decision.victims) or 'those that are going'}")
+        print(*words, flush=True)
         found += differing
     return decision.verdict, found
 
 
-def main():
-    arguments = parse_arguments()
+def play_all(arguments, numbers):
+    """Returns how often each verdict was given, and how many situations were agreed on."""
     pki = f"{arguments.controlplane}/pki"
-    api, scheduler, podium = Api(arguments.apiserver_port, pki), Scheduler(arguments.scheduler_port, pki), Podium(arguments)
-    numbers = range(1, arguments.count + 1) if arguments.only is None else [arguments.only]
+    api, scheduler = Api(arguments.apiserver_port, pki), Scheduler(arguments.scheduler_port, pki)
     counts, agreed = dict.fromkeys(VERDICTS, 0), 0
     set_up(api)
     for number in numbers:
         folder = pathlib.Path(arguments.controlplane) / "situations" / str(number)
-        verdict, found = play(api, scheduler, podium, make_situation(arguments.seed, number), folder)
+        made = make_situation(arguments.seed, number)
+        verdict, found = play(api, scheduler, Podium(arguments), made, folder)
         counts[verdict] += 1
         agreed += not found
         if found:
-            print("\n".join(found))
-            print(f"again: ./dev e2e --situations --seed {arguments.seed} --only {number}; what was there: {folder}", flush=True)
+            print(*found, f"again: {arguments.again} --seed {arguments.seed} --only {number}",
+                  f"what was there: {folder}", sep="\n", flush=True)
     tear_down(api)
+    return counts, agreed
+
+
+def main():
+    arguments = parse_arguments()
+    numbers = range(1, arguments.count + 1) if arguments.only is None else [arguments.only]
+    counts, agreed = play_all(arguments, numbers)
     rare = [name for name in VERDICTS if counts[name] < len(numbers) // ONE_IN]
     if rare:
         print(f"less than one in {ONE_IN} of: {', '.join(rare)}")

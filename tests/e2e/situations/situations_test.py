@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 """What the situations rest on: the generator repeats itself, and the comparison notices every disagreement."""
 
-import copy
 import unittest
 
 from decision import Decision, cut, differences
 from generate import make_situation
 
-REFUSED = {"verdict": "PreemptionCannotHelp", "message": "0/1 nodes are available: no.", "nodes": {"fit": []}, "candidates": [],
-           "chosen": [], "caveats": []}
+REFUSED = {"verdict": "PreemptionCannotHelp", "message": "0/1 nodes are available: no.", "nodes": {"fit": []},
+           "candidates": [], "chosen": [], "caveats": []}
 FITS = {**REFUSED, "verdict": "FitsNow", "message": "", "nodes": {"fit": ["a", "b"]}}
-PREEMPTS = {**REFUSED, "verdict": "FitsAfterPreemption", "message": "found a potential placement for pod on node a, preempting 2 victims",
-            "candidates": [{"node": "a", "victims": [{"namespace": "red", "name": "x"}, {"namespace": "red", "name": "going"}]},
-                           {"node": "b", "victims": [{"namespace": "red", "name": "y"}, {"namespace": "red", "name": "z"}]}],
-            "chosen": ["a", "b"],
-            "plan": {"node": "a", "victims": [{"namespace": "red", "name": "x"}, {"namespace": "red", "name": "going"}]}}
+ON_A, ON_B = ([{"namespace": "red", "name": name} for name in names] for names in (("x", "going"), ("y", "z")))
+PREEMPTS = {**REFUSED, "verdict": "FitsAfterPreemption",
+            "message": "found a potential placement for pod on node a, preempting 2 victims",
+            "candidates": [{"node": "a", "victims": ON_A}, {"node": "b", "victims": ON_B}],
+            "chosen": ["a", "b"], "plan": {"node": "a", "victims": ON_A}}
 
 
 def refused(**changes):
@@ -22,8 +21,8 @@ def refused(**changes):
 
 
 def preempts(**changes):
-    return Decision(**{"verdict": "preempt", "node": "a", "message": PREEMPTS["message"], "events": [PREEMPTS["message"]],
-                       "victims": ["red/x"], "count": 2, **changes})
+    return Decision(**{"verdict": "preempt", "node": "a", "message": PREEMPTS["message"],
+                       "events": [PREEMPTS["message"]], "victims": ["red/x"], "count": 2, **changes})
 
 
 class GeneratorTest(unittest.TestCase):
@@ -51,8 +50,7 @@ class ComparisonTest(unittest.TestCase):
                 self.assertEqual(differences(report, decision, {"red/going"}), [])
 
     def test_every_disagreement_is_noticed(self):
-        swapped = copy.deepcopy(PREEMPTS)
-        swapped["plan"]["victims"].pop()
+        shorter = {**PREEMPTS, "plan": {"node": "a", "victims": ON_A[:1]}}
         rows = [("verdict", FITS, refused()),
                 ("verdict", REFUSED, preempts()),
                 ("verdict", {**REFUSED, "verdict": "Unknown"}, refused()),
@@ -63,7 +61,7 @@ class ComparisonTest(unittest.TestCase):
                 ("nominated node", PREEMPTS, preempts(node="c")),
                 ("victims", PREEMPTS, preempts(victims=["red/x", "red/y"])),
                 ("number of victims", PREEMPTS, preempts(count=3)),
-                ("victims of the plan", swapped, preempts())]
+                ("victims of the plan", shorter, preempts())]
         for what, report, decision in rows:
             with self.subTest(what=what, decision=decision):
                 self.assertEqual([line.split(":")[0] for line in differences(report, decision, {"red/going"})], [what])

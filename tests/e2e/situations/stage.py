@@ -12,7 +12,8 @@ def set_up(api):
     for name, labels in NAMESPACES.items():
         api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
     for name, values in PRIORITY_CLASSES.items():
-        api.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, **values})
+        api.create({
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, **values})
 
 
 def tear_down(api):
@@ -24,7 +25,7 @@ def tear_down(api):
 def build(api, made):
     for thing in made.nodes + made.pods:
         api.create(thing)
-    wait_until(f"situation {made.number}", QUIET_SECONDS, lambda: unrest(api))
+    wait_until_quiet(api, made)
     for thing in made.sets + made.budgets:
         api.create(thing)
     for namespace, name in made.leaving:
@@ -58,14 +59,11 @@ def all_pods(api):
 def unrest(api):
     """Names what still moves; empty when all kubelets and controllers have said what they will say."""
     pods = all_pods(api)
-    return ([f"node {name_of(node)}" for node in api.list("Node") if not is_settled_node(node)]
-            + [f"pod {name_of(pod)}" for pod in pods if not is_settled_pod(pod)]
-            + [f"set {name_of(item)}" for item in everywhere(api, "ReplicaSet") if not is_settled_set(item, pods)]
-            + [f"budget {name_of(item)}" for item in everywhere(api, "PodDisruptionBudget") if not is_settled_budget(item, pods)])
-
-
-def name_of(thing):
-    return thing["metadata"]["name"]
+    restless = [node for node in api.list("Node") if not is_settled_node(node)]
+    restless += [pod for pod in pods if not is_settled_pod(pod)]
+    restless += [item for item in everywhere(api, "ReplicaSet") if not is_settled_set(item, pods)]
+    restless += [item for item in everywhere(api, "PodDisruptionBudget") if not is_settled_budget(item, pods)]
+    return [thing["metadata"]["name"] for thing in restless]
 
 
 def condition(thing, kind):
@@ -111,8 +109,8 @@ def is_settled_budget(item, pods):
     covered = matching(item, pods)
     healthy = [pod for pod in covered if condition(pod, "Ready").get("status") == "True" and not is_terminating(pod)]
     status = item.get("status", {})
-    return (status.get("observedGeneration") == item["metadata"]["generation"] and status["currentHealthy"] == len(healthy)
-            and status["expectedPods"] == expected_pods(item, covered))
+    counted = [status.get(each) for each in ("observedGeneration", "currentHealthy", "expectedPods")]
+    return counted == [item["metadata"]["generation"], len(healthy), expected_pods(item, covered)]
 
 
 def expected_pods(item, covered):

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # lower-case globals are set by run.sh
-# Four one-GPU nodes, a preemptible pod on each, and an interactive pod that wants two GPUs: four GPUs could be freed, but
-# no eviction puts two of them on one node. The scheduler's event and Podium's answer, side by side.
+# Four one-GPU nodes, a preemptible pod on each, and an interactive pod that wants two GPUs: four GPUs could be freed,
+# but no eviction puts two of them on one node. The scheduler's event and Podium's answer, side by side.
 
 check_one_gpu_nodes() {
   check "one-GPU nodes: four nodes, a batch pod on each" fill_one_gpu_nodes
@@ -40,7 +40,8 @@ feasibility() { # manifest options... -> Podium's answer; 4 (it does not fit) is
 }
 
 failed_scheduling() { # pod
-  k -n story get events --field-selector "reason=FailedScheduling,involvedObject.name=$1" -o json | jq -r '.items[0].message // ""'
+  k -n story get events --field-selector "reason=FailedScheduling,involvedObject.name=$1" -o json |
+    jq -r '.items[0].message // ""'
 }
 
 two_gpus_are_refused() {
@@ -51,7 +52,8 @@ two_gpus_are_refused() {
   eventually 20 "the scheduler's reason" "$(jq -r .message "$work/chat-report.json")" failed_scheduling chat
   failed_scheduling chat >"$work/chat-event.txt"
   expect_equal verdict ShapeNeverFits "$(jq -r .verdict "$work/chat-report.json")"
-  expect_equal "two are wanted, one is on any node" "2 1" "$(jq -r '.room | "\(.wanted) \(.mostOnOneNode)"' "$work/chat-report.json")"
+  expect_equal "wanted, most on one node" "2 1" \
+    "$(jq -r '.room | "\(.wanted) \(.mostOnOneNode)"' "$work/chat-report.json")"
 }
 
 show_answers() {

@@ -10,6 +10,7 @@ check_situations() {
 }
 
 play_situations() { # log
+  local again="./dev e2e${kubernetes[*]:+ --kubernetes ${kubernetes[*]}} --situations"
   python3 -B "$e2e/situations/situations.py" --controlplane "$work" --apiserver-port "$apiserver_port" \
-    --scheduler-port "$scheduler_port" --podium "$podium" "${situation_arguments[@]}" 2>&1 | tee "$1"
+    --scheduler-port "$scheduler_port" --podium "$podium" --again "$again" "${situation_arguments[@]}" 2>&1 | tee "$1"
 }
