@@ -28,8 +28,9 @@ class _Endpoint:
 
     def ask(self, method, path, body=None):
         text = None if body is None else json.dumps(body)
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         try:
-            self._kept.request(method, path, text, {"Content-Type": "application/json"})
+            self._kept.request(method, path, text, {"Content-Type": kind})
             answer = self._kept.getresponse()
             status, said = answer.status, answer.read().decode()
         except (http.client.HTTPException, OSError):
@@ -64,7 +65,13 @@ class Api:
 
     def list(self, kind, namespace="", **options):
         query = urllib.parse.urlencode(options)
-        return json.loads(self._endpoint.ask("GET", f"{PATHS[kind].format(namespace)}?{query}"))["items"]
+        items = json.loads(self._endpoint.ask("GET", f"{PATHS[kind].format(namespace)}?{query}"))["items"]
+        return [{**item, "kind": kind} for item in items]  # items of a list do not say what they are
+
+    def annotate(self, thing, key, value):
+        meta = thing["metadata"]
+        path = f"{PATHS[thing['kind']].format(meta['namespace'])}/{meta['name']}"
+        self._endpoint.ask("PATCH", path, {"metadata": {"annotations": {key: value}}})
 
     def delete(self, kind, namespace, name):
         self._endpoint.ask("DELETE", f"{PATHS[kind].format(namespace)}/{name}")

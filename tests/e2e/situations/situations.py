@@ -97,16 +97,18 @@ def play_all(arguments, numbers):
     api, scheduler = Api(arguments.apiserver_port, pki), Scheduler(arguments.scheduler_port, pki)
     counts, agreed = dict.fromkeys(VERDICTS, 0), 0
     set_up(api)
-    for number in numbers:
-        folder = pathlib.Path(arguments.controlplane) / "situations" / str(number)
-        made = make_situation(arguments.seed, number)
-        verdict, found = play(api, scheduler, Podium(arguments), made, folder)
-        counts[verdict] += 1
-        agreed += not found
-        if found:
-            print(*found, f"again: {arguments.again} --seed {arguments.seed} --only {number}",
-                  f"what was there: {folder}", sep="\n", flush=True)
-    tear_down(api)
+    try:
+        for number in numbers:
+            folder = pathlib.Path(arguments.controlplane) / "situations" / str(number)
+            made = make_situation(arguments.seed, number)
+            verdict, found = play(api, scheduler, Podium(arguments), made, folder)
+            counts[verdict] += 1
+            agreed += not found
+            if found:
+                print(*found, f"again: {arguments.again} --seed {arguments.seed} --only {number}",
+                      f"what was there: {folder}", sep="\n", flush=True)
+    finally:
+        tear_down(api)
     return counts, agreed
 
 
