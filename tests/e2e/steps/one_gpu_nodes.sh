@@ -45,22 +45,22 @@ failed_scheduling() { # pod
 }
 
 two_gpus_are_refused() {
-  pod_manifest story chat interactive 2 >"$work/chat.json"
-  feasibility "$work/chat.json" -o json >"$work/chat-report.json"
-  feasibility "$work/chat.json" >"$work/chat-report.txt"
-  k create -f "$work/chat.json"
-  eventually 20 "the scheduler's reason" "$(jq -r .message "$work/chat-report.json")" failed_scheduling chat
-  failed_scheduling chat >"$work/chat-event.txt"
-  expect_equal verdict ShapeNeverFits "$(jq -r .verdict "$work/chat-report.json")"
+  pod_manifest story pair interactive 2 >"$work/pair.json"
+  feasibility "$work/pair.json" -o json >"$work/pair-report.json"
+  feasibility "$work/pair.json" >"$work/pair-report.txt"
+  k create -f "$work/pair.json"
+  eventually 20 "the scheduler's reason" "$(jq -r .message "$work/pair-report.json")" failed_scheduling pair
+  failed_scheduling pair >"$work/pair-event.txt"
+  expect_equal verdict ShapeNeverFits "$(jq -r .verdict "$work/pair-report.json")"
   expect_equal "wanted, most on one node" "2 1" \
-    "$(jq -r '.room | "\(.wanted) \(.mostOnOneNode)"' "$work/chat-report.json")"
+    "$(jq -r '.room | "\(.wanted) \(.mostOnOneNode)"' "$work/pair-report.json")"
 }
 
 show_answers() {
-  [ -s "$work/chat-event.txt" ] || return 0
-  printf '        kube-scheduler: %s\n' "$(cat "$work/chat-event.txt")"
-  printf '        Podium:         %s\n' "$(jq -r .message "$work/chat-report.json")"
-  sed 's/^/          | /' "$work/chat-report.txt"
+  [ -s "$work/pair-event.txt" ] || return 0
+  printf '        kube-scheduler: %s\n' "$(cat "$work/pair-event.txt")"
+  printf '        Podium:         %s\n' "$(jq -r .message "$work/pair-report.json")"
+  sed 's/^/          | /' "$work/pair-report.txt"
 }
 
 one_gpu_preempts() {
