@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Podium with a real control plane: etcd, kube-apiserver, kube-scheduler, kube-controller-manager, and kwok for the
 # kubelets; driven by the real kubectl and helm. Builds nothing of Podium: PODIUM names the binary (default: the release build).
-# Ends with "N passed, N failed"; takes about two minutes once the control plane's binaries are cached.
-#   E2E_KEEP=1  keeps the folder with all logs also when everything passed
+# Ends with "N passed, N failed"; takes about five minutes once the control plane's binaries are cached.
+#   run.sh [--kubernetes VERSION] [--situations [ARGUMENTS]]
+#   --kubernetes  another control plane than the usual one: a folder of controlplane/kubernetes/
+#   --situations  only the random situations; ARGUMENTS go to them: --seed N, --count N, --only N
+#   E2E_KEEP=1    keeps the folder with all logs also when everything passed
 set -euo pipefail
 e2e=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$e2e/../.." && pwd)
@@ -17,10 +20,36 @@ for file in "$e2e"/lib/{cluster,podium}.sh "$e2e"/steps/*.sh; do
   . "$file"
 done
 
+kubernetes=() # the version that was asked for
+only_situations=no
+situation_arguments=()
+
+parse_arguments() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --kubernetes)
+        kubernetes=("${2:?which version follows --kubernetes}")
+        shift 2
+        ;;
+      --situations)
+        only_situations=yes
+        shift
+        # shellcheck disable=SC2034  # read by steps/situations.sh
+        situation_arguments=("$@")
+        return
+        ;;
+      *)
+        echo "e2e: '$1' is not known; allowed: --kubernetes VERSION, --situations [ARGUMENTS]" >&2
+        exit 2
+        ;;
+    esac
+  done
+}
+
 require_tools() {
   local tool missing=()
-  for tool in jq curl openssl setpriv base64; do command -v "$tool" >/dev/null || missing+=("$tool"); done
-  [ ${#missing[@]} -eq 0 ] || { echo "e2e: missing: ${missing[*]} (Debian: apt-get install jq curl openssl util-linux)" >&2; exit 1; }
+  for tool in jq curl openssl setpriv base64 python3; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+  [ ${#missing[@]} -eq 0 ] || { echo "e2e: missing: ${missing[*]} (Debian: apt-get install jq curl openssl util-linux python3)" >&2; exit 1; }
   [ -x "$podium" ] || { echo "e2e: no podium at $podium; build it (./dev build) or set PODIUM" >&2; exit 1; }
 }
 
@@ -41,7 +70,6 @@ show_logs() {
 }
 
 set_the_stage() {
-  controlplane_up "$binaries" "$work" scheduler controllers kwok
   install_chart >/dev/null
   k apply -f "$(manifest rayjob-crd.yaml)" -f "$(manifest cluster.yaml)" >/dev/null
   k wait --for=condition=Ready --timeout=30s nodes --all >/dev/null
@@ -59,12 +87,21 @@ raise_the_curtain() {
 }
 
 main() {
+  parse_arguments "$@"
   require_tools
-  binaries=$("$e2e/controlplane/build.sh")
+  binaries=$("$e2e/controlplane/build.sh" "${kubernetes[@]}")
   work=$(mktemp -d "${TMPDIR:-/tmp}/podium-e2e.XXXXXX")
   trap clean_up EXIT
   trap 'exit 130' INT TERM
   export KUBECACHEDIR=$work/kubectl-cache
+  controlplane_up "$binaries" "$work" scheduler controllers kwok
+  check_situations
+  [ "$only_situations" = yes ] || check_the_webhook
+  [ "$checks_failed" = 0 ] || show_logs
+  report
+}
+
+check_the_webhook() {
   set_the_stage
   raise_the_curtain
   check_chart
@@ -74,10 +111,9 @@ main() {
   check_quotas
   check_audit
   check_story
+  check_one_gpu_nodes
   check_outage
   check_live
-  [ "$checks_failed" = 0 ] || show_logs
-  report
 }
 
 main "$@"

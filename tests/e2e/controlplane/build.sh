@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
+# build.sh [VERSION]: VERSION is a folder of kubernetes/ (default: 1.36).
 # Prints the folder that holds etcd, kube-apiserver, kube-scheduler, kube-controller-manager, kubectl, kwok and helm:
-#   1. $KUBEBUILDER_ASSETS, if set (binaries got elsewhere; what is missing is named);
+#   1. $KUBEBUILDER_ASSETS, if set (binaries got elsewhere; what is missing is named, and so is a version that is not VERSION);
 #   2. the cache, ${XDG_CACHE_HOME:-~/.cache}/podium/controlplane/KEY, if a run before this one filled it;
 #   3. else builds them from the Go modules beside this file (two cores: about five minutes) into that cache.
 # KEY is the hash of the module files, the build options and the Go version: a changed pin is a new folder.
@@ -10,14 +11,22 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 binaries=(etcd kube-apiserver kube-scheduler kube-controller-manager kubectl kwok helm)
 needed_go=1.26
-kubernetes_version=$(sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' "$here/kubernetes/go.mod" | head -n 1)
-kubernetes_minor=$(cut -d. -f2 <<<"$kubernetes_version")
-# Without these the API server reports version 0.0 and the scheduler's feature set cannot be told from it.
-version_flags="-X k8s.io/component-base/version.gitVersion=$kubernetes_version \
--X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$kubernetes_minor"
+asked=${1:-}
+minor=${asked:-1.36}
+module=kubernetes/$minor
 
 say() { printf '%s\n' "$*" >&2; }
 die() { printf 'controlplane: %s\n' "$*" >&2; exit 1; }
+
+require_version() {
+  local known
+  known=$(cd "$here/kubernetes" && printf '%s\n' * | paste -sd ' ')
+  [ -f "$here/$module/go.mod" ] || die "Kubernetes '$minor' is not known; allowed: $known"
+  kubernetes_version=$(sed -n 's/^[[:space:]]*k8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' "$here/$module/go.mod")
+  # Without these the API server reports version 0.0 and the scheduler's feature set cannot be told from it.
+  version_flags="-X k8s.io/component-base/version.gitVersion=$kubernetes_version \
+-X k8s.io/component-base/version.gitMajor=${minor%.*} -X k8s.io/component-base/version.gitMinor=${minor#*.}"
+}
 
 missing_in() { # folder -> the names of the binaries that are not there
   local name
@@ -30,6 +39,10 @@ from_assets() {
   [ -z "$missing" ] || die "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS lacks: $missing
   etcd, kube-apiserver and kubectl come with setup-envtest; kube-scheduler, kube-controller-manager, kwok and helm are on their
   projects' release pages. Or unset KUBEBUILDER_ASSETS: all of them are then built from source with Go $needed_go."
+  local found
+  found=$("$KUBEBUILDER_ASSETS/kube-apiserver" --version)
+  [ -z "$asked" ] || [[ $found == "Kubernetes v$asked."* ]] ||
+    die "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS holds $found; wanted: Kubernetes $asked"
   printf '%s\n' "$KUBEBUILDER_ASSETS"
 }
 
@@ -47,15 +60,13 @@ require_go() {
 }
 
 cache_key() {
-  { cat "$here"/kubernetes/go.mod "$here"/kubernetes/go.sum "$here"/kubernetes/etcd/main.go "$here"/kwok/go.mod "$here"/kwok/go.sum \
-    "$here"/helm/go.mod "$here"/helm/go.sum
+  { cat "$here/$module"/go.{mod,sum} "$here"/kwok/go.{mod,sum} "$here"/helm/go.{mod,sum}
     printf '%s\n' "$version_flags" "$(go env GOVERSION GOOS GOARCH)"; } | sha256sum | cut -d' ' -f1
 }
 
 build_module() { # module-folder output package what ldflags
   local started=$SECONDS
   say "controlplane: building $4"
-  # -p leaves the linker room: two kubernetes binaries linked at once take 4 GB.
   (cd "$here/$1" && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $5" -o "$2" "$3") ||
     die "building $4 failed; the compiler's message is above (the modules come from the Go module proxy: go env GOPROXY)"
   say "controlplane: built $4 in $((SECONDS - started)) s"
@@ -67,10 +78,10 @@ build_into() { # cache folder
   # shellcheck disable=SC2064  # the folder is known now
   trap "rm -rf '$work'" EXIT
   say "controlplane: building Kubernetes $kubernetes_version, etcd, kwok and helm once (two cores: about five minutes) for $target"
-  build_module kubernetes "$work/etcd" ./etcd etcd ""
+  build_module "$module" "$work/etcd" go.etcd.io/etcd/server/v3 etcd ""
   local command
   for command in kube-apiserver kube-controller-manager kube-scheduler kubectl; do
-    build_module kubernetes "$work/$command" "k8s.io/kubernetes/cmd/$command" "$command" "$version_flags"
+    build_module "$module" "$work/$command" "k8s.io/kubernetes/cmd/$command" "$command" "$version_flags"
   done
   build_module kwok "$work/kwok" sigs.k8s.io/kwok/cmd/kwok kwok ""
   build_module helm "$work/helm" helm.sh/helm/v4/cmd/helm helm ""
@@ -79,6 +90,7 @@ build_into() { # cache folder
 }
 
 main() {
+  require_version
   if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then from_assets; return; fi
   require_go
   local cache target

@@ -3,13 +3,14 @@ module podium.gpu/tests/controlplane
 go 1.26.0
 
 tool (
+	go.etcd.io/etcd/server/v3
 	k8s.io/kubernetes/cmd/kube-apiserver
 	k8s.io/kubernetes/cmd/kube-controller-manager
 	k8s.io/kubernetes/cmd/kube-scheduler
 	k8s.io/kubernetes/cmd/kubectl
 )
 
-require go.etcd.io/etcd/server/v3 v3.6.8
+require go.etcd.io/etcd/server/v3 v3.6.8 // indirect
 
 require (
 	cel.dev/expr v0.25.1 // indirect
