@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "podium/policy.h"
 #include "podium/result.h"
@@ -79,6 +81,33 @@ class Leadership {
   virtual ~Leadership() = default;
   // False as soon as the lease may have run out by the local monotonic clock, also when nobody has taken it yet.
   [[nodiscard]] virtual bool IsLeader() const = 0;
+};
+
+// Somebody the API server knows. Holds no credential.
+struct Caller {
+  std::string user;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::map<std::string, std::vector<std::string>> extra;  // what authorizers may ask for beside: scopes, for example
+  bool operator==(const Caller&) const = default;
+};
+
+// What somebody wants to do with objects of the core group.
+struct AccessQuestion {
+  std::string verb;            // "create"
+  std::string resource;        // plural: "pods"
+  std::string namespace_name;  // empty: in all of them
+  bool operator==(const AccessQuestion&) const = default;
+};
+
+// Authentication and authorization as the cluster does them. Thread-safe; a call may take as long as a request to the
+// API server. Any error means "not known", whatever its kind: never read one as a yes or as a no.
+class AccessReviewer {
+ public:
+  virtual ~AccessReviewer() = default;
+  // Whose bearer token this is; nothing: nobody's (or not any more). The token appears in no error.
+  virtual Result<std::optional<Caller>> WhoIs(std::string_view token) = 0;
+  virtual Result<bool> May(const Caller& caller, const AccessQuestion& question) = 0;
 };
 
 }  // namespace podium

@@ -102,6 +102,11 @@ TEST(DescriptorsTest, WhatFitsIsTaken) {
   EXPECT_EQ(*PlanDescriptors(32 + 3 * 4 + 1024 + 128, 4), (DescriptorPlan{1024, 128, ""}));
 }
 
+TEST(DescriptorsTest, WhatIsSetAsideIsNotShared) {
+  EXPECT_EQ(*PlanDescriptors(32 + 3 * 4 + 1024 + 128 + 96, 4, 96), (DescriptorPlan{1024, 128, ""}));
+  EXPECT_EQ(PlanDescriptors(32 + 3 * 4 + 1024 + 128 + 95, 4, 96)->webhook_connections, 1023U);
+}
+
 TEST(DescriptorsTest, WhatDoesNotFitIsLoweredAndTold) {
   EXPECT_EQ(*PlanDescriptors(1024, 2),
             (DescriptorPlan{858, 128,

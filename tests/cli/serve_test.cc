@@ -248,6 +248,16 @@ TEST_F(ServeTest, ItDoesNotStartOnABadPolicyOrATakenPort) {
   EXPECT_THAT(second.ReadUntil("never written: reads to the end"), HasSubstr("podium serve: "));
 }
 
+TEST_F(ServeTest, QueriesWantALiveClusterAndAnAddress) {
+  std::vector<std::string> options = Options("0s");
+  options.insert(options.end(), {"--query-listen", "9444"});
+  ServeProcess server(options);
+  const std::string& log = server.ReadUntil("never written: reads to the end");
+  EXPECT_THAT(log, HasSubstr("podium serve: --query-listen needs a live cluster: --in-cluster or --kubeconfig FILE\n"));
+  EXPECT_THAT(log, HasSubstr("podium serve: --query-listen: '9444' is no address to listen on"));
+  EXPECT_EQ(server.Wait(), kExitUnusable);
+}
+
 TEST_F(ServeTest, ClosedStandardStreamsAreTakenByNothingElse) {
   ServeProcess server(Options("0s"), [] {
     ::close(STDIN_FILENO);

@@ -114,6 +114,7 @@ check_the_webhook() {
   check_one_gpu_nodes
   check_outage
   check_live
+  check_queries
 }
 
 main "$@"

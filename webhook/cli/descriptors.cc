@@ -1,5 +1,7 @@
 #include "cli/descriptors.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "serving/engine.h"
@@ -18,8 +20,8 @@ constexpr std::size_t kForEachThread = 3;  // a reactor's epoll, timer and wake-
 
 }  // namespace
 
-Result<DescriptorPlan> PlanDescriptors(std::size_t limit, int threads) {
-  const std::size_t own = kOwn + kForEachThread * static_cast<std::size_t>(threads);
+Result<DescriptorPlan> PlanDescriptors(std::size_t limit, int threads, std::size_t set_aside) {
+  const std::size_t own = kOwn + kForEachThread * static_cast<std::size_t>(threads) + set_aside;
   const std::size_t wanted = own + kWebhookConnections + kOperationsConnections;
   if (limit >= wanted) return DescriptorPlan{kWebhookConnections, kOperationsConnections, {}};
   const std::string found = "this process may open " + std::to_string(limit) +
@@ -34,6 +36,13 @@ Result<DescriptorPlan> PlanDescriptors(std::size_t limit, int threads) {
                  std::to_string(kWebhookConnections) + ") and " + std::to_string(plan.operations_connections) +
                  " for operations are served at once; raise the limit";
   return plan;
+}
+
+std::size_t RaiseDescriptorLimit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
+  const rlimit raised{files.rlim_max, files.rlim_max};
+  return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : files.rlim_cur;
 }
 
 }  // namespace podium

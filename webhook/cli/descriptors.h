@@ -18,6 +18,10 @@ struct DescriptorPlan {
 // `limit`: RLIMIT_NOFILE. Without descriptors accept() fails for every caller alike; so the caps are lowered until they
 // fit, and what the operations listener needs is set aside: /livez must answer while the webhook is full. An error when
 // there is no room for a useful server.
-Result<DescriptorPlan> PlanDescriptors(std::size_t limit, int threads);
+// `set_aside`: for other parts of the process, whatever the limit.
+Result<DescriptorPlan> PlanDescriptors(std::size_t limit, int threads, std::size_t set_aside = 0);
+
+// Raises this process's limit to the most that is allowed, and returns it.
+std::size_t RaiseDescriptorLimit();
 
 }  // namespace podium

@@ -1,7 +1,4 @@
 #include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -20,9 +17,11 @@
 #include "cli/commands.h"
 #include "cli/descriptors.h"
 #include "cli/endpoint.h"
+#include "cli/identity.h"
 #include "cli/inputs.h"
 #include "cli/live_cluster.h"
 #include "cli/log.h"
+#include "cli/query_listener.h"
 #include "cli/signals.h"
 #include "cli/table.h"
 #include "serving/engine.h"
@@ -42,6 +41,8 @@ struct Options {
   std::string key_file;
   std::string listen = "0.0.0.0:9443";
   std::string operations_listen = "0.0.0.0:8080";
+  std::string query_listen;
+  std::vector<std::string> query_audiences;
   std::string audit_log = "-";
   std::string audit_mode = "strict";
   std::string own_namespace = "podium-system";
@@ -70,34 +71,9 @@ class FixedSnapshot final : public SnapshotSource {
   const std::shared_ptr<const ClusterSnapshot> snapshot_;
 };
 
-// As many files and sockets as this process may have: its limit is raised to the most that is allowed.
-std::size_t RaiseDescriptorLimit() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
-  const rlimit raised{files.rlim_max, files.rlim_max};
-  return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : files.rlim_cur;
-}
-
 int ThreadsOf(const Options& options) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return std::min(options.threads > 0 ? options.threads : cores, kMostThreads);
-}
-
-std::string HostName() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "podium";
-}
-
-std::string RandomInstance() {
-  unsigned char bytes[8] = {};
-  // At most 256 bytes never fail once the kernel is seeded; before that, an id that repeats is better than no server.
-  if (::getrandom(bytes, sizeof bytes, 0) < 0) std::fill(std::begin(bytes), std::end(bytes), 0);
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text.push_back("0123456789abcdef"[byte >> 4U]);
-    text.push_back("0123456789abcdef"[byte & 15U]);
-  }
-  return text;
 }
 
 LogLevel LevelOf(const std::string& name) {
@@ -115,6 +91,7 @@ struct Prepared {
   std::shared_ptr<const TlsMaterial> tls;
   SocketAddress listen;
   SocketAddress operations;
+  std::optional<SocketAddress> query;
   std::chrono::milliseconds drain{};
   std::string own_namespace;
   DescriptorPlan descriptors;
@@ -136,6 +113,8 @@ void PrepareCluster(const Options& options, TimePoint now, Prepared& prepared) {
   Take(WatchesWith(AllWatches(), options.cluster.custom_workloads), prepared.live_options.watches, "",
        prepared.problems);
   if (!options.cluster.IsLive()) {
+    if (!options.query_listen.empty())
+      prepared.problems.emplace_back("--query-listen needs a live cluster: --in-cluster or --kubeconfig FILE");
     if (writes)
       prepared.problems.emplace_back("--budgets write needs a live cluster: --in-cluster or --kubeconfig FILE");
     return Take(ReadCluster(options.cluster.file, now), prepared.snapshot, "", prepared.problems);
@@ -155,8 +134,12 @@ Prepared Prepare(const Options& options, TimePoint now) {
   Take(LoadTlsMaterial(options.cert_file, options.key_file), prepared.tls, "", prepared.problems);
   Take(ParseSocketAddress(options.listen), prepared.listen, "--listen: ", prepared.problems);
   Take(ParseSocketAddress(options.operations_listen), prepared.operations, "--operations-listen: ", prepared.problems);
+  if (!options.query_listen.empty())
+    Take(ParseSocketAddress(options.query_listen), prepared.query.emplace(), "--query-listen: ", prepared.problems);
   Take(ParseDuration(options.drain), prepared.drain, "--drain: ", prepared.problems);
-  Take(PlanDescriptors(RaiseDescriptorLimit(), ThreadsOf(options)), prepared.descriptors, "", prepared.problems);
+  const std::size_t set_aside = prepared.query ? QueryListener::kDescriptors : 0;
+  Take(PlanDescriptors(RaiseDescriptorLimit(), ThreadsOf(options), set_aside), prepared.descriptors, "",
+       prepared.problems);
   Take(ParseNamespace(options.own_namespace), prepared.own_namespace, "--own-namespace: ", prepared.problems);
   const AuditMode mode = options.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
   Take(FileAuditSink::Open(options.audit_log, mode), prepared.audit, "", prepared.problems);
@@ -177,6 +160,7 @@ class Server {
 
   Status Start() {
     if (Status connected = ConnectCluster(); !connected) return connected;
+    if (Status listening = ListenForQueries(); !listening) return listening;
     std::vector<Listener> listeners;
     listeners.push_back(Webhook());
     listeners.push_back(Operations());
@@ -185,7 +169,8 @@ class Server {
     engine_ = *std::move(engine);
     state_.engine = engine_.get();
     log_.Announce("ready: webhook https://" + Where("webhook", prepared_.listen) + ", operations http://" +
-                  Where("operations", prepared_.operations));
+                  Where("operations", prepared_.operations) +
+                  (query_ ? ", queries https://" + FormatSocketAddress(query_->address()) : ""));
     return {};
   }
 
@@ -193,11 +178,14 @@ class Server {
   void Drain(const BlockedSignals& signals) {
     state_.draining = true;
     engine_->BeginDrain();
+    if (query_) query_->engine().BeginDrain();
     if (live_) live_->StopWriting();  // the other replica takes over while this one still serves
     log_.Write(LogLevel::kInfo, "draining: not ready, serving for " + options_.drain + " more");
     if (WaitForEnd(signals, prepared_.drain)) log_.Write(LogLevel::kInfo, "second signal: the drain is cut short");
     engine_->Stop(kStopDeadline);
     state_.engine = nullptr;
+    state_.query_engine = nullptr;
+    if (query_) query_->Stop();
     prepared_.audit.reset();  // writes what is queued; before what may wait for an API server
     if (live_) live_->Stop();
     log_.Write(LogLevel::kInfo, "stopped");
@@ -240,6 +228,21 @@ class Server {
     return {};
   }
 
+  Status ListenForQueries() {
+    if (!prepared_.query) return {};
+    QueryDeps deps;
+    deps.policy = &policy_;
+    deps.snapshots = &live_->snapshots();
+    deps.clock = &clock_;
+    deps.decide.own_namespace = prepared_.own_namespace;
+    auto query = QueryListener::Start(*prepared_.live, {*prepared_.query, options_.query_audiences}, std::move(deps),
+                                      tls_, metrics_);
+    if (!query) return query.error();
+    query_ = *std::move(query);
+    state_.query_engine = &query_->engine();
+    return {};
+  }
+
   [[nodiscard]] const SnapshotSource* Snapshots() const {
     if (live_) return &live_->snapshots();
     return prepared_.snapshot == nullptr ? nullptr : &fixed_snapshot_;
@@ -274,6 +277,7 @@ class Server {
       deps.unsynced = [this] { return live_->Unsynced(); };
       deps.sources.cluster = [this] { return live_->Figures(); };
     }
+    if (query_) deps.sources.access = &query_->access();
     deps.sources.tls = &tls_;
     deps.sources.clock = &clock_;
     deps.sources.audit = prepared_.audit.get();
@@ -306,6 +310,7 @@ class Server {
   Metrics metrics_;
   ServingState state_;
   std::unique_ptr<LiveCluster> live_;
+  std::unique_ptr<QueryListener> query_;
   std::unique_ptr<Engine> engine_;
 };
 
@@ -349,6 +354,10 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
   app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
       ->capture_default_str();
+  app.add_option("--query-listen", options->query_listen,
+                 "Address of feasibility queries, for example 0.0.0.0:9444 (default: off; needs a live cluster)");
+  app.add_option("--query-audience", options->query_audiences,
+                 "Whom tokens of queries must be for; again for more (default: the API server)");
   app.add_option("--audit-log", options->audit_log, "Audit file, or - for standard output")->capture_default_str();
   app.add_option("--audit-mode", options->audit_mode, "strict: no answer without its audit line; relaxed: queued")
       ->capture_default_str()

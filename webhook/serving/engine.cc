@@ -44,7 +44,7 @@ std::chrono::milliseconds SweepPeriod(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
     const EngineLimits& limits = listener.limits;
     shortest = std::min({shortest, limits.handshake, limits.idle, limits.head, limits.body, limits.body_window,
-                         limits.write, limits.shutdown});
+                         limits.answer, limits.write, limits.shutdown});
   }
   return std::clamp(shortest / 4, std::chrono::milliseconds(5), std::chrono::milliseconds(250));
 }

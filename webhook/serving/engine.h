@@ -37,6 +37,7 @@ struct EngineLimits {
   // A body that has begun holds memory, so it has to come: in each window but the first so many bytes, or the rest.
   std::chrono::milliseconds body_window{2'000};
   std::size_t body_window_bytes = 64 << 10;
+  std::chrono::milliseconds answer{10'000};  // of a LaterAnswer; over it: 503 with Retry-After: 1
   std::chrono::milliseconds write{10'000};
   std::chrono::milliseconds shutdown{1'000};
 };

@@ -44,6 +44,10 @@ class HeadParser final : public boost::beast::http::basic_parser<true> {
         ++head_.content_types;
         head_.content_type = value;
         break;
+      case Field::authorization:
+        ++head_.authorizations;
+        head_.authorization = value;
+        break;
       case Field::transfer_encoding: head_.transfer_encoding = true; break;
       case Field::content_encoding: head_.content_encoding = true; break;
       case Field::expect: head_.expect = true; break;

@@ -52,7 +52,8 @@ void Session::Close() {
   listener_.open.fetch_sub(1, std::memory_order_relaxed);
   listener_.bytes_in_flight.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
   boost::system::error_code ignored;
-  socket_.close(ignored);  // waits under way end with operation_aborted
+  socket_.close(ignored);                                  // waits under way end with operation_aborted
+  const auto last_holder = std::exchange(self_, nullptr);  // goes at the end of this scope
 }
 
 void Session::OnSweep(SteadyClock::time_point now) {
@@ -74,6 +75,11 @@ void Session::OnDeadline() {
     Reject(ErrorResponse(408, "the request did not arrive in time"));
     return Run();
   }
+  if (phase_ == Phase::kLater) {
+    self_.reset();
+    Reject(OverloadedResponse("the answer was not ready in time; try again"));
+    return Run();
+  }
   if (phase_ == Phase::kIdle) stream_.SendClose();
   Close();
 }
@@ -87,6 +93,7 @@ bool Session::IsSilentOn(const ListenerState& listener) const {
 // was served may just have been opened by a client that knows of no drain, and gets a moment to ask.
 void Session::OnStop() {
   const auto self = shared_from_this();
+  if (phase_ == Phase::kLater) return;
   if (served_ == 0) {
     const auto end = SteadyClock::now() + listener_.config.limits.shutdown;
     deadline_ = std::min(deadline_, end);
@@ -117,9 +124,11 @@ void Session::MakeReply(std::size_t kept_bytes) {
   try {
     in_.Consume(request_.body_bytes);
     now_ = SteadyClock::now();
-    const auto answer = std::exchange(answer_, HttpResponse{});
+    const Answer answer = std::exchange(answer_, HttpResponse{});
     if (const auto* journaled = std::get_if<JournaledAnswer>(&answer))
       Reply(Guard([&] { return journaled->answer(entry_end_ <= kept_bytes); }));
+    else if (const auto* later = std::get_if<LaterAnswer>(&answer))
+      BeginLater(*later);
     else
       Reply(std::get<HttpResponse>(answer));
   } catch (const std::exception&) {  // no memory
@@ -128,6 +137,37 @@ void Session::MakeReply(std::size_t kept_bytes) {
 }
 
 void Session::OnAnswered() { Run(); }
+
+// Whoever makes the answer knows the mailbox and not the session, which must not end on another thread.
+Session::Next Session::BeginLater(const LaterAnswer& answer) {
+  if (in_.size() == 0) ReleaseInput();
+  Enter(Phase::kLater);
+  self_ = shared_from_this();
+  const auto begin = [&] {
+    answer.begin([mailbox = reactor_.mailbox, session = weak_from_this()](HttpResponse response) {
+      mailbox->Post([session, response = std::move(response)] {
+        if (const auto alive = session.lock()) alive->OnLater(response);
+      });
+    });
+    return HttpResponse{};
+  };
+  const HttpResponse begun = Guard(begin);
+  if (begun.status == 200) return Next::kWaitTurn;
+  self_.reset();
+  return Reply(begun);
+}
+
+void Session::OnLater(const HttpResponse& response) {
+  if (closed_ || phase_ != Phase::kLater) return;
+  self_.reset();
+  try {
+    now_ = SteadyClock::now();
+    Reply(response);
+    Run();
+  } catch (const std::exception&) {  // no memory
+    Close();
+  }
+}
 
 // --- Session: turns -------------------------------------------------------------------------------------------------
 
@@ -147,7 +187,7 @@ void Session::TakeSteps() {
       case Next::kAgain: continue;
       case Next::kWaitRead: return Wait(Socket::wait_read, waiting_read_);
       case Next::kWaitWrite: return Wait(Socket::wait_write, waiting_write_);
-      case Next::kWaitTurn: return;  // OnAnswered() goes on
+      case Next::kWaitTurn: return;  // OnAnswered() or OnLater() goes on
       case Next::kClose: return Close();
     }
   }
@@ -160,7 +200,8 @@ Session::Next Session::Step() {
     case Phase::kIdle: return StepIdle();
     case Phase::kHead: return StepHead();
     case Phase::kBody: return StepBody();
-    case Phase::kTurn: return Next::kWaitTurn;
+    case Phase::kTurn:
+    case Phase::kLater: return Next::kWaitTurn;
     case Phase::kWrite: return StepWrite();
     case Phase::kLinger: return StepLinger();
   }
@@ -210,6 +251,7 @@ std::chrono::milliseconds Session::LimitOf(Phase phase) const {
     case Phase::kHead: return limits.head;
     case Phase::kBody: return limits.body;
     case Phase::kTurn: break;  // has none
+    case Phase::kLater: return limits.answer;
     case Phase::kWrite: return limits.write;
     case Phase::kLinger: return limits.shutdown;
   }
@@ -333,13 +375,14 @@ void Session::ReleaseInput() {
   listener_.bytes_in_flight.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
 }
 
-std::variant<HttpResponse, JournaledAnswer> Session::Invoke() {
+Answer Session::Invoke() {
   const Route& route = *request_.route;
   const HttpRequest request{.method = route.method,
                             .path = route.path,
                             .query = request_.query,
                             .body = in_.data().substr(0, request_.body_bytes),
-                            .peer = peer_};
+                            .peer = peer_,
+                            .authorization = request_.authorization};
   return Guard([&] { return route.handler(request); });
 }
 

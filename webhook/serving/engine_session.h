@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/mutex.h"
 #include "serving/engine.h"
 #include "serving/head.h"
 #include "serving/input_buffer.h"
@@ -57,11 +58,34 @@ inline void Count(std::atomic<std::uint64_t>& counter) { counter.fetch_add(1, st
 // At most one line in 10 s (serving/log_limit.h).
 void LogFailure(std::string_view where, const char* what);
 
+// How other threads reach a reactor for as long as it is there.
+class Mailbox {
+ public:
+  explicit Mailbox(asio::io_context& io) : io_(&io) {}
+
+  template <typename Task>
+  void Post(Task task) {
+    const MutexLock lock(mutex_);
+    if (io_ != nullptr) asio::post(*io_, std::move(task));
+  }
+  void Close() {
+    const MutexLock lock(mutex_);
+    io_ = nullptr;
+  }
+
+ private:
+  Mutex mutex_;
+  asio::io_context* io_ PODIUM_GUARDED_BY(mutex_);
+};
+
 // One thread's loop and the connections that live on it. Everything but the counters and `io` belongs to that thread.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the order is that of destruction, and there are few of them
 struct Reactor {
   Reactor(const std::atomic<bool>& drain, std::chrono::milliseconds period, const Journal& of_engine)
       : draining(drain), sweep_period(period), journal(of_engine) {}
+  ~Reactor() { mailbox->Close(); }
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
 
   void Add(Session& session);
   void Remove(Session& session);
@@ -82,6 +106,7 @@ struct Reactor {
   asio::io_context io{1};  // after what sessions use in their destructors: it is destroyed first
   asio::executor_work_guard<Executor> work{io.get_executor()};
   Timer sweep{io};
+  const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>(io);
 
  private:
   void Sweep();
@@ -112,14 +137,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void CallHandler(std::string& entries);
   // The reply, now that the journal keeps so many bytes of the turn's entries.
   void MakeReply(std::size_t kept_bytes);
-  // Sends it, and goes on.
+  // Sends it, and goes on; or waits for an answer that comes later.
   void OnAnswered();
+  void OnLater(const HttpResponse& response);
   void Close();
 
   std::list<Session*>::iterator position;  // the reactor's
 
  private:
-  enum class Phase { kHandshake, kIdle, kHead, kBody, kTurn, kWrite, kLinger };
+  enum class Phase { kHandshake, kIdle, kHead, kBody, kTurn, kLater, kWrite, kLinger };
   enum class Next { kAgain, kWaitRead, kWaitWrite, kWaitTurn, kClose };
 
   void Run();
@@ -143,7 +169,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Next Accept(AcceptedHead head);
   Next Reject(const HttpResponse& response);
   Next Reply(const HttpResponse& response);
-  std::variant<HttpResponse, JournaledAnswer> Invoke();
+  Answer Invoke();
+  Next BeginLater(const LaterAnswer& answer);
   template <typename Callback>
   std::invoke_result_t<Callback> Guard(const Callback& callback);
   void Wait(Socket::wait_type type, bool& waiting);
@@ -163,8 +190,9 @@ class Session : public std::enable_shared_from_this<Session> {
   SteadyClock::time_point body_end_{};       // deadline of the whole body; deadline_ is that of its window
   std::optional<std::size_t> window_began_;  // bytes of the body at the beginning of its window; none in the first
   AcceptedHead request_;                     // from the head until the answer
-  std::variant<HttpResponse, JournaledAnswer> answer_;  // from the handler until the reply
-  std::size_t entry_end_ = 0;                           // where its entry ends among those of the turn
+  Answer answer_;                            // from the handler until the reply
+  std::shared_ptr<Session> self_;            // while an answer is awaited: nobody else holds the session then
+  std::size_t entry_end_ = 0;                // where its entry ends among those of the turn
   bool http11_ = true;
   bool keep_ = true;  // the connection, after this answer
   std::string out_;

@@ -116,6 +116,29 @@ void ReadAudit(const Scrape& to) {
     to.Value(to.metrics.audit(result), {{"result", Text(kAuditResultNames[static_cast<std::size_t>(result)])}});
 }
 
+// --- queries --------------------------------------------------------------------------------------------------------
+
+void ReadQueries(const Scrape& to) {
+  if (to.sources.access == nullptr) return;
+  for (std::size_t i = 0; i < kQueryOutcomes; ++i) {
+    const auto outcome = static_cast<QueryOutcome>(i);
+    to.Value(to.metrics.queries(outcome), {{"outcome", Text(ToString(outcome))}});
+  }
+}
+
+void ReadQueryDurations(const Scrape& to) {
+  if (to.sources.access != nullptr) to.Histogram(to.metrics.query_duration().Read(), {});
+}
+
+void ReadAccessReviews(const Scrape& to) {
+  if (to.sources.access == nullptr) return;
+  const AccessCounters counters = to.sources.access->counters();
+  to.Value(counters.remembered, {{"result", "remembered"}});
+  to.Value(counters.asked, {{"result", "answered"}});
+  to.Value(counters.failed, {{"result", "failed"}});
+  to.Value(counters.held_back, {{"result", "held_back"}});
+}
+
 // --- state ----------------------------------------------------------------------------------------------------------
 
 void ReadPolicy(const Scrape& to) {
@@ -212,8 +235,11 @@ void ReadBuild(const Scrape& to) { to.Value(1.0, {{"version", to.sources.version
 
 template <std::uint64_t EngineCounters::*kCounter>
 void ReadEngine(const Scrape& to) {
-  const Engine* engine = to.sources.state == nullptr ? nullptr : to.sources.state->engine.load();
-  if (engine != nullptr) to.Value(engine->counters().*kCounter);
+  if (to.sources.state == nullptr) return;
+  const Engine* engine = to.sources.state->engine.load();
+  const Engine* queries = to.sources.state->query_engine.load();
+  if (engine == nullptr) return;
+  to.Value(engine->counters().*kCounter + (queries == nullptr ? 0 : queries->counters().*kCounter));
 }
 
 template <std::uint64_t AuditCounters::*kCounter>
@@ -284,6 +310,11 @@ constexpr Row kTable[] = {
      ReadAuditSink<&AuditCounters::dropped>},
     {"podium_audit_write_errors_total", kCounter, "", "Failed attempts to write or sync the audit log.",
      ReadAuditSink<&AuditCounters::errors>},
+    {"podium_query_requests_total", kCounter, "outcome", "Questions to the query listener.", ReadQueries},
+    {"podium_query_duration_seconds", kHistogram, "",
+     "From the last byte of a question to its answer, the API server's part included.", ReadQueryDurations},
+    {"podium_query_access_reviews_total", kCounter, "result",
+     "Who a caller is and what they may do: asked of the API server, remembered, or neither.", ReadAccessReviews},
     {"podium_policy_info", kGauge, "name, revision", "The policy in force; always 1.", ReadPolicy},
     {"podium_snapshot_generation", kGauge, "", "Number of the cluster snapshot in use.", ReadSnapshotGeneration},
     {"podium_snapshot_age_seconds", kGauge, "", "Age of the cluster snapshot in use.", ReadSnapshotAge},

@@ -134,7 +134,11 @@ HeadVerdict JudgeHead(const RequestHead& head, const std::vector<Route>& routes,
   }
   if (std::optional<HttpResponse> wrong = CheckConditions(head)) return *std::move(wrong);
   if (std::optional<HttpResponse> wrong = CheckBody(head, length, limits)) return *std::move(wrong);
-  return AcceptedHead{&*route, std::string(target.query), static_cast<std::size_t>(length), head.method == "HEAD"};
+  AcceptedHead accepted{&*route, std::string(target.query), static_cast<std::size_t>(length), head.method == "HEAD"};
+  if (route->credentials == Credentials::kIgnored) return accepted;
+  if (head.authorizations > 1) return ErrorResponse(400, "more than one Authorization");
+  accepted.authorization = head.authorization;
+  return accepted;
 }
 
 }  // namespace podium

@@ -26,6 +26,8 @@ struct RequestHead {
   std::string_view content_length;
   std::size_t content_types = 0;
   std::string_view content_type;
+  std::size_t authorizations = 0;
+  std::string_view authorization;
   bool transfer_encoding = false;
   bool content_encoding = false;
   bool expect = false;
@@ -38,6 +40,7 @@ struct AcceptedHead {
   std::string query;  // without the '?'
   std::size_t body_bytes = 0;
   bool head_only = false;  // HEAD: the answer's head without its body
+  std::string authorization = {};
 };
 
 // A request that is answered by the engine itself; the connection is closed after it.

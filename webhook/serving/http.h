@@ -16,7 +16,8 @@ struct HttpRequest {
   std::string_view path;   // without the query
   std::string_view query;  // without the '?'
   std::string_view body;
-  std::string_view peer;  // "127.0.0.1:40312", from the socket, never from a header
+  std::string_view peer;                // "127.0.0.1:40312", from the socket, never from a header
+  std::string_view authorization = {};  // the field's value, on routes that ask for it; a secret
 };
 
 struct HttpResponse {
@@ -33,17 +34,31 @@ struct JournaledAnswer {
   std::function<HttpResponse(bool kept)> answer;
 };
 
+// An answer that another thread makes, for work that takes longer than a reactor may wait.
+struct LaterAnswer {
+  // From any thread, once, also when the connection or the engine is gone by then. Never called: 503 after
+  // EngineLimits::answer.
+  using Done = std::function<void(HttpResponse)>;
+  // Called exactly once, on the reactor's thread. May throw: 500. The request's views are not valid any more.
+  std::function<void(Done done)> begin;
+};
+
+using Answer = std::variant<HttpResponse, JournaledAnswer, LaterAnswer>;
+
 // Runs on a reactor thread: microseconds, no blocking. May throw: the engine answers 500 and lives on.
-using Handler = std::function<std::variant<HttpResponse, JournaledAnswer>(const HttpRequest&)>;
+using Handler = std::function<Answer(const HttpRequest&)>;
 
 // Takes the entries of one turn of a reactor, joined in the order of their requests, and tells how many bytes from the
 // front it keeps. Called by all reactor threads, at most once in a turn. Throwing keeps nothing.
 using Journal = std::function<std::size_t(std::string_view entries)>;
 
+enum class Credentials { kIgnored, kPassed };  // whether the handler sees the Authorization field
+
 struct Route {
   std::string method;
   std::string path;  // exact
   Handler handler;
+  Credentials credentials = Credentials::kIgnored;
 };
 
 }  // namespace podium

@@ -86,6 +86,11 @@ void Metrics::ObserveUnreadable(Endpoint endpoint) {
   Increment(endpoints_[static_cast<std::size_t>(endpoint)].requests[kUnknownOperation][outcome]);
 }
 
+void Metrics::ObserveQuery(QueryOutcome outcome, std::chrono::nanoseconds duration) {
+  Increment(queries_[static_cast<std::size_t>(outcome)]);
+  query_duration_.Observe(duration);
+}
+
 void Metrics::ObserveAudit(AuditResult result, std::uint64_t lines) {
   audit_[static_cast<std::size_t>(result)].fetch_add(lines, std::memory_order_relaxed);
 }

@@ -22,6 +22,7 @@
 #include "core/mutex.h"
 #include "podium/admission.h"
 #include "podium/ports.h"
+#include "query/service.h"
 #include "serving/engine.h"
 
 namespace podium {
@@ -83,6 +84,8 @@ class Metrics {
                      std::chrono::nanoseconds duration);
   void ObserveUnreadable(Endpoint endpoint);
   void ObserveAudit(AuditResult result, std::uint64_t lines);
+  // A question of the query listener, and how long it took from its last byte to the answer.
+  void ObserveQuery(QueryOutcome outcome, std::chrono::nanoseconds duration);
 
   static constexpr std::size_t kOperations = 5;  // CREATE, UPDATE, DELETE, CONNECT, unknown (unreadable)
   static constexpr std::size_t kOutcomes = 3;
@@ -101,12 +104,18 @@ class Metrics {
   [[nodiscard]] std::uint64_t skipped(SkipReason reason) const { return skipped_[static_cast<std::size_t>(reason)]; }
   [[nodiscard]] std::uint64_t audit(AuditResult result) const { return audit_[static_cast<std::size_t>(result)]; }
   [[nodiscard]] std::uint64_t internal_errors() const { return internal_errors_; }
+  [[nodiscard]] std::uint64_t queries(QueryOutcome outcome) const {
+    return queries_[static_cast<std::size_t>(outcome)];
+  }
+  [[nodiscard]] const DurationHistogram& query_duration() const { return query_duration_; }
 
  private:
   std::array<PerEndpoint, 2> endpoints_;
   std::array<std::atomic<std::uint64_t>, kSkipReasons> skipped_{};
   std::array<std::atomic<std::uint64_t>, 2> audit_{};
   std::atomic<std::uint64_t> internal_errors_{0};
+  std::array<std::atomic<std::uint64_t>, kQueryOutcomes> queries_{};
+  DurationHistogram query_duration_;
   LabelledCounter findings_;
   LabelledCounter injections_;
 };
@@ -114,7 +123,8 @@ class Metrics {
 // What the life of the process changes and health and metrics show. Written by the composition root.
 struct ServingState {
   std::atomic<bool> draining{false};
-  std::atomic<const Engine*> engine{nullptr};  // set when Engine::Start has returned
+  std::atomic<const Engine*> engine{nullptr};        // set when Engine::Start has returned
+  std::atomic<const Engine*> query_engine{nullptr};  // of the query listener; null without one
 };
 
 // --- what other parts count, as values ---
@@ -155,6 +165,7 @@ struct MetricSources {
   const Clock* clock = nullptr;
   const FileAuditSink* audit = nullptr;
   std::function<ClusterFigures()> cluster = {};  // empty: no live cluster
+  const AccessCache* access = nullptr;           // null: there is no query listener
   std::string version;                           // of the build: "0.1.0"
 };
 

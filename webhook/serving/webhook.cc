@@ -47,16 +47,16 @@ class Webhook {
  public:
   explicit Webhook(WebhookDeps deps) : deps_(std::move(deps)) {}
 
-  std::variant<HttpResponse, JournaledAnswer> Handle(Endpoint endpoint, const HttpRequest& http);
+  Answer Handle(Endpoint endpoint, const HttpRequest& http);
 
  private:
-  HttpResponse Answer(Decided& decided, bool recorded) const;
+  HttpResponse Reply(Decided& decided, bool recorded) const;
 
   const WebhookDeps deps_;
   std::atomic<std::uint64_t> sequence_{0};
 };
 
-std::variant<HttpResponse, JournaledAnswer> Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
+Answer Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
   thread_local ReviewDecoder decoder;
   const SteadyClock::time_point began = SteadyClock::now();
   const std::shared_ptr<const Policy> policy = deps_.policy->Load();
@@ -80,10 +80,10 @@ std::variant<HttpResponse, JournaledAnswer> Webhook::Handle(Endpoint endpoint, c
                                  .peer = http.peer,
                                  .duration = SteadyClock::now() - began});
   line.push_back('\n');
-  return JournaledAnswer{std::move(line), [this, decided](bool recorded) { return Answer(*decided, recorded); }};
+  return JournaledAnswer{std::move(line), [this, decided](bool recorded) { return Reply(*decided, recorded); }};
 }
 
-HttpResponse Webhook::Answer(Decided& decided, bool recorded) const {
+HttpResponse Webhook::Reply(Decided& decided, bool recorded) const {
   if (!recorded && deps_.audit_mode == AuditMode::kStrict) RefuseUnrecorded(decided.decision);
   HttpResponse response;
   response.body = EncodeReview(decided.decision, decided.endpoint);
