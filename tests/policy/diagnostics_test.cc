@@ -167,17 +167,18 @@ constexpr Row kTypes[] = {
      R"(  classes: [{name: a, value: 1}]
   workloadTypes:
     - {name: chat_bot, match: {gpus: 1}, class: a, respects: user}
-    - {name: x, respect: users}
+    - {name: x, respect: users, advice: refuse}
     - {name: y, match: {gpus: 1}, class: b}
 )",
      "p.yaml:7:14: error: spec.workloadTypes[0].name is 'chat_bot'; allowed: 1 to 63 lower-case letters, digits and "
      "'-', with a letter or digit at both ends\n"
-     "p.yaml:7:52: error: unknown key 'respects'; allowed: name, match, class, respect, budget; did you mean "
+     "p.yaml:7:52: error: unknown key 'respects'; allowed: name, match, class, respect, budget, advice; did you mean "
      "'respect'?\n"
      "p.yaml:8:7: error: missing key 'match'; a workload type needs name, match, class\n"
      "p.yaml:8:7: error: missing key 'class'; a workload type needs name, match, class\n"
      "p.yaml:8:26: error: spec.workloadTypes[1].respect is 'users'; allowed: user, policy, ceiling; did you mean "
      "'user'?\n"
+     "p.yaml:8:41: error: spec.workloadTypes[1].advice is 'refuse'; allowed: off, audit, warn, enforce\n"
      "p.yaml:9:42: error: class 'b' is not in spec.classes; allowed: a\n"},
     {"Matches",
      R"(  classes: [{name: a, value: 1}]

@@ -206,6 +206,7 @@ TEST_P(BadTypeTest, IsRefusedByBoth) {
 constexpr Row kBadTypes[] = {
     {"UnknownKey", "match: {gpus: 1}, gracePeriodAtMost: 60s"},
     {"Respect", "match: {gpus: 1}, respect: author"},
+    {"Advice", "match: {gpus: 1}, advice: deny"},
     {"EmptyMatch", "match: {}"},
     {"EmptyAny", "match: {any: []}"},
     {"AnyAndMore", "match: {any: [{gpus: 1}], gpus: 1}"},

@@ -16,6 +16,11 @@ namespace podium {
 inline constexpr Word<GpuUnit> kUnitWords[] = {
     {"device", GpuUnit::kDevice}, {"slice", GpuUnit::kSlice}, {"shared", GpuUnit::kShared}};
 
+inline constexpr Word<Mode> kModeWords[] = {{ToString(Mode::kOff), Mode::kOff},
+                                            {ToString(Mode::kAudit), Mode::kAudit},
+                                            {ToString(Mode::kWarn), Mode::kWarn},
+                                            {ToString(Mode::kEnforce), Mode::kEnforce}};
+
 struct WorkloadTypeDraft {
   WorkloadType type;  // `any` stays empty until the end
   std::vector<Draft<MatchClause>> clauses;

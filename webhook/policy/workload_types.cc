@@ -177,6 +177,9 @@ constexpr KeyRow<WorkloadTypeDraft> kTypeRows[] = {
      [](WorkloadTypeDraft& draft, const Field& value) { return Set(draft.type.respect, value.OneOf(kRespectWords)); },
      TextsOf<kRespectWords>},
     {"budget", Presence::kOptional, ReadBudget},
+    {"advice", Presence::kOptional,
+     [](WorkloadTypeDraft& draft, const Field& value) { return Set(draft.type.advice, value.OneOf(kModeWords)); },
+     TextsOf<kModeWords>},
 };
 constexpr KeyTable<WorkloadTypeDraft> kTypeKeys{"workloadType", "a workload type", kTypeRows};
 
