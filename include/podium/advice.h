@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "podium/feasibility.h"
+#include "podium/policy.h"
 
 namespace podium {
 
@@ -52,8 +54,8 @@ struct AdvisedPlan {
 struct Advice {
   Feasibility verdict = Feasibility::kUnknown;
   std::optional<Ineligible> ineligible;
-  std::string warning;  // one line for the author; empty: nothing he would have to know (it fits now, or nobody knows)
-  std::string refusal;  // of kPreemptionCannotHelp and kShapeNeverFits: the arithmetic and what to do
+  std::string warning;  // one line for the author, at most 120 bytes; empty: it fits now, or nobody knows
+  std::string refusal;  // of kPreemptionCannotHelp and kShapeNeverFits: the arithmetic, and what the scheduler will say
   std::string node;     // of kFitsAfterPreemption: the first of `chosen`
   std::size_t victims = 0;                // on that node
   std::chrono::seconds wait_at_most{};    // for them to go
@@ -66,16 +68,30 @@ struct Advice {
   static constexpr std::size_t kMostPlans = 16;
 };
 
-// A request that has the template for advice, but no picture of the cluster that could give it.
-enum class NoAdvice { kNone, kStale, kUnsynced };
+// Why there is no advice although it was asked for.
+enum class NoAdvice {
+  kNone,
+  kStale,     // what it would rest on has not been heard of for too long
+  kUnsynced,  // or was never listed
+  kFailed,    // an exception, or a field that Kubernetes will refuse
+};
 
 constexpr std::string_view ToString(NoAdvice reason) {
   switch (reason) {
     case NoAdvice::kNone: return "none";
     case NoAdvice::kStale: return "stale";
     case NoAdvice::kUnsynced: return "unsynced";
+    case NoAdvice::kFailed: return "failed";
   }
   return "none";
 }
+
+// What was asked for one pod template, and the answer.
+struct TemplateAdvice {
+  Mode mode = Mode::kWarn;              // of the workload type
+  std::shared_ptr<const Advice> given;  // null: see `missing`
+  NoAdvice missing = NoAdvice::kNone;
+  bool operator==(const TemplateAdvice&) const = default;
+};
 
 }  // namespace podium
