@@ -36,14 +36,15 @@ struct PreemptionPlan {
   std::chrono::seconds wait_at_most{};   // the longest grace period of a victim
   std::int64_t lost_gpu_seconds = 0;     // whole devices x running time; slices and shared replicas are not added
   std::size_t loading_victims = 0;       // started and not Ready: their start-up is lost too
-  std::vector<const Pod*> lost_promise;  // pods of lower priority that were nominated to this node
+  std::vector<const Pod*> lost_promise;  // pods of lower priority that were nominated to this node; the snapshot's
 };
 
 // The units of one resource on one node, seen from one priority.
 struct NodeRoom {
   std::uint32_t node = 0;
   std::int64_t allocatable = 0;
-  std::int64_t free = 0;      // allocatable - held; negative when the node is overcommitted
+  // allocatable - held - promised to nominated pods of at least this priority; negative: the node is overcommitted
+  std::int64_t free = 0;
   std::int64_t freeable = 0;  // held by pods of lower priority, budgets not looked at
   bool usable = true;         // false: refused for a reason that evictions do not change (taint, label, cordon)
 };
@@ -54,7 +55,7 @@ struct Room {
   GpuUnit unit = GpuUnit::kDevice;
   std::int64_t wanted = 0;      // by one pod
   std::vector<NodeRoom> nodes;  // those that have the resource, ascending by node
-  std::int64_t free = 0;        // sums over usable nodes
+  std::int64_t free = 0;        // sums over usable nodes; an overcommitted one counts as 0
   std::int64_t freeable = 0;
   std::int64_t most_on_one_node = 0;  // the largest free + freeable of a usable node
 };

@@ -68,7 +68,11 @@ class ClusterBuilder {
     nodes_.push_back({MakeNode(name, wish), {}});
     return *this;
   }
-  // On the node that was added last.
+  // On the node that was added last, as is the next.
+  ClusterBuilder& WithAllocatable(const std::string& resource, std::int64_t units) {
+    nodes_.back().node.allocatable[resource] = Quantity::FromUnits(units);
+    return *this;
+  }
   ClusterBuilder& WithPod(const std::string& name, PodWish wish) {
     Pod pod = MakePod(name, std::move(wish));
     pod.node_name = nodes_.back().node.name;

@@ -5,6 +5,7 @@
 
 #include "feasibility/bound_request.h"
 #include "feasibility/filters.h"
+#include "feasibility/promises.h"
 
 namespace podium {
 namespace {
@@ -31,17 +32,6 @@ std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std:
   return held;
 }
 
-bool IsOfScheduler(const Pod& pod, const std::string& scheduler) {
-  const std::string& name = pod.scheduling->scheduler_name;
-  return name == scheduler || (name.empty() && scheduler == "default-scheduler");
-}
-
-bool Holds(const PreparedPod& promised, const Cycle& cycle, const EvaluateOptions& options) {
-  const Pod& pod = *promised.pod;
-  const bool itself = !pod.uid.empty() && pod.uid == cycle.pod->uid;
-  return !itself && promised.priority >= cycle.priority && IsOfScheduler(pod, options.scheduler_name);
-}
-
 std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resource) {
   return resource < amounts.size() ? amounts[resource] : 0;
 }
@@ -59,7 +49,7 @@ Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const Eval
   cycle.affinity = CountPodAffinity(cluster, incoming);
   for (const auto& [node, pods] : cluster.promised)
     for (const PreparedPod& pod : pods)
-      if (Holds(pod, cycle, options)) cycle.promised[node].push_back(pod);
+      if (KeepsPromise(pod, incoming, options.scheduler_name)) cycle.promised[node].push_back(pod);
   for (const FilterRow& filter : Filters())
     if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
   const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });

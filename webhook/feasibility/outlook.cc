@@ -1,0 +1,36 @@
+#include "feasibility/outlook.h"
+
+#include <utility>
+
+namespace podium {
+
+Outlook LookAhead(const PreparedCluster& cluster, const ClusterSnapshot&, const Pod& incoming,
+                  const OutlookOptions& options) {
+  Outlook outlook;
+  outlook.report = Evaluate(cluster, incoming, options.evaluate);
+  if (outlook.report.verdict == Feasibility::kFitsAfterPreemption)
+    outlook.plan = PricePlan(cluster, outlook.report, incoming, options);
+  outlook.room = CountRoom(cluster, outlook.report, incoming, options);
+  outlook.warnings = ShareWarnings(outlook.report, outlook.plan, incoming, options);
+  return outlook;
+}
+
+std::string_view ToString(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kFewerGpus: return "FewerGpus";
+    case ChangeKind::kOtherLabel: return "OtherLabel";
+    case ChangeKind::kToleration: return "Toleration";
+    case ChangeKind::kHigherClass: return "HigherClass";
+    case ChangeKind::kMayPreempt: return "MayPreempt";
+    case ChangeKind::kDrainNode: return "DrainNode";
+    case ChangeKind::kLessOfAnother: return "LessOfAnother";
+    case ChangeKind::kNodeOfAVictim: break;
+  }
+  return "NodeOfAVictim";
+}
+
+std::string_view ToString(Placing placing) { return placing == Placing::kOneByOne ? "OneByOne" : "AllOrNothing"; }
+
+std::string_view ToString(Exactness exactness) { return exactness == Exactness::kExact ? "Exact" : "Bounded"; }
+
+}  // namespace podium
