@@ -128,6 +128,8 @@ struct SchedulingStatus {
   std::optional<TimePoint> deletion_time = {};  // deletionTimestamp: when the grace period ends
   // The first condition of type DisruptionTarget is True with the reason PreemptionByScheduler.
   bool preempted_by_scheduler = false;
+  // Why the scheduler has not bound the pod: message of the first condition PodScheduled, False and Unschedulable.
+  std::string unschedulable = {};
   bool resize_infeasible = false;  // the first condition of type PodResizePending has the reason Infeasible
   // Containers (init containers behind them) that report something else than their spec says.
   std::vector<ContainerReport> containers = {};

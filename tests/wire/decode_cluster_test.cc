@@ -83,6 +83,30 @@ TEST(DecodePodObject, ReadyIsTheConditionAndNothingElse) {
   }
 }
 
+TEST(DecodePodObject, WhyItIsNotBoundIsTheSchedulersOwnText) {
+  struct Row {
+    std::string conditions;
+    std::string unschedulable;
+  };
+  const Row rows[] = {
+      {R"([{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/4 nodes"}])", "0/4 nodes"},
+      {R"([{"message":"0/4 nodes","reason":"Unschedulable","status":"False","type":"PodScheduled"}])", "0/4 nodes"},
+      {R"([{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"gated"}])", ""},
+      {R"([{"type":"PodScheduled","status":"False","reason":"SchedulerError","message":"no"}])", ""},
+      {R"([{"type":"PodScheduled","status":"True","reason":"Unschedulable","message":"0/4 nodes"}])", ""},
+      {R"([{"type":"Ready","status":"False","reason":"Unschedulable","message":"0/4 nodes"}])", ""},
+      {R"([{"type":"PodScheduled","status":"True"},
+           {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/4 nodes"}])",
+       ""},
+  };
+  for (const Row& row : rows) {
+    const Json json(R"({"metadata":{"name":"a"},"status":{"conditions":)" + row.conditions + "}}");
+    const Result<Pod> pod = DecodePodObject(*json, "");
+    ASSERT_TRUE(pod) << pod.error().message;
+    EXPECT_EQ(pod->standing->unschedulable, row.unschedulable) << row.conditions;
+  }
+}
+
 TEST(DecodePodObject, ReadsAVictimAsTheApiServerReturnsIt) {
   const std::string text = ReadTestFile("pod-victim-terminating.json");
   const Json json(text);

@@ -147,6 +147,7 @@ status:
   conditions:
   - {type: DisruptionTarget, status: "True", reason: PreemptionByScheduler}
   - {type: PodResizePending, status: "True", reason: Deferred}
+  - {type: PodScheduled, status: "False", reason: Unschedulable, message: "0/2 nodes are available: 2 cannot reach the cache."}
   containerStatuses:
   - {name: chat, resources: {requests: {cpu: 1}}, allocatedResources: {cpu: 1}}
   - {name: proxy, resources: {requests: {}}, allocatedResources: {}}
@@ -220,6 +221,7 @@ TEST(EncodeSnapshot, TheClusterHoldsWhatTheSchedulerReads) {
   standing.nominated_node = "rack7-a";
   standing.deletion_time = TimePoint(std::chrono::seconds(1'795'950'000));
   standing.preempted_by_scheduler = true;
+  standing.unschedulable = "0/2 nodes are available: 2 cannot reach the cache.";
   const ResourceList one = {{"cpu", Quantity::FromUnits(1)}};
   standing.containers = {{"chat", {true, one, one}}};  // what the proxy reports is what its spec says
   standing.pod = {true, std::nullopt, ResourceList{}};

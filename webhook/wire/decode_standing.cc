@@ -70,6 +70,7 @@ struct Condition {
   std::string type;
   std::string status;
   std::string reason;
+  std::string message;
 };
 
 Condition ReadCondition(FieldReader& in, JsonElement json, const At& at) {
@@ -81,6 +82,8 @@ Condition ReadCondition(FieldReader& in, JsonElement json, const At& at) {
       condition.status = in.Text(value, here);
     else if (key == "reason")
       condition.reason = in.Text(value, here);
+    else if (key == "message")
+      condition.message = in.Text(value, here);
   });
   return condition;
 }
@@ -93,6 +96,9 @@ SchedulingStatus WithConditions(SchedulingStatus status, const std::vector<Condi
   };
   const Condition disruption = first("DisruptionTarget");
   status.preempted_by_scheduler = disruption.status == "True" && disruption.reason == "PreemptionByScheduler";
+  Condition scheduled = first("PodScheduled");
+  if (scheduled.status == "False" && scheduled.reason == "Unschedulable")
+    status.unschedulable = std::move(scheduled.message);
   status.resize_infeasible = first("PodResizePending").reason == "Infeasible";
   return status;
 }

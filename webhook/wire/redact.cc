@@ -164,6 +164,7 @@ class Copier {
   }
   SchedulingStatus Copy(SchedulingStatus standing) {
     standing.nominated_node = hide_(Role::kNode, standing.nominated_node);
+    standing.unschedulable.clear();  // names nodes, taints and claims in words
     for (ContainerReport& report : standing.containers) report.name = Name(report.name);
     return standing;
   }

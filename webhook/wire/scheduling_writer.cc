@@ -232,19 +232,23 @@ void SchedulingWriter::Reported(const ReportedResources& reported) {
 }
 
 void SchedulingWriter::Conditions(const Pod& pod) {
-  if (!pod.ready && !pod.standing->preempted_by_scheduler && !pod.standing->resize_infeasible) return;
+  const SchedulingStatus& standing = *pod.standing;
+  const bool any = pod.ready || standing.preempted_by_scheduler || standing.resize_infeasible;
+  if (!any && standing.unschedulable.empty()) return;
   BeginList("conditions");
-  if (pod.ready) Condition("Ready", "");
-  if (pod.standing->preempted_by_scheduler) Condition("DisruptionTarget", "PreemptionByScheduler");
-  if (pod.standing->resize_infeasible) Condition("PodResizePending", "Infeasible");
+  if (pod.ready) Condition({"Ready", "True", "", ""});
+  if (standing.preempted_by_scheduler) Condition({"DisruptionTarget", "True", "PreemptionByScheduler", ""});
+  if (standing.resize_infeasible) Condition({"PodResizePending", "True", "Infeasible", ""});
+  if (!standing.unschedulable.empty()) Condition({"PodScheduled", "False", "Unschedulable", standing.unschedulable});
   json_.EndArray();
 }
 
-void SchedulingWriter::Condition(std::string_view type, std::string_view reason) {
+void SchedulingWriter::Condition(const ConditionText& condition) {
   json_.BeginObject();
-  Text("type", type);
-  Text("status", "True");
-  Text("reason", reason);
+  Text("type", condition.type);
+  Text("status", condition.status);
+  Text("reason", condition.reason);
+  Text("message", condition.message);
   json_.EndObject();
 }
 

@@ -38,7 +38,10 @@ class SchedulingWriter {
   void Tolerations(const std::vector<Toleration>& tolerations);
   void Reported(const ReportedResources& reported);
   void Conditions(const Pod& pod);
-  void Condition(std::string_view type, std::string_view reason);
+  struct ConditionText {
+    std::string_view type, status, reason, message;  // empty: left out
+  };
+  void Condition(const ConditionText& condition);
 
   JsonWriter& json_;
 };
