@@ -177,6 +177,7 @@ struct Policy {
   std::vector<GpuResource> gpus;
   std::vector<LadderClass> ladder;           // highest value first
   std::vector<WorkloadType> workload_types;  // in order of precedence: first match wins
+  Mode advice = Mode::kWarn;                 // of pods without a workload type
   std::map<std::string, RuleBinding> rules;  // every rule of the catalog, by id
   std::vector<Exemption> exemptions;
   Posture on_internal_error = Posture::kAllow;  // what a review gets that could be read but not decided

@@ -37,6 +37,7 @@ TEST(CompilePolicy, FillsEveryField) {
   EXPECT_EQ(policy.on_internal_error, Posture::kRefuse);
   EXPECT_EQ(policy.on_stale_cluster, StaleCluster::kLadder);
   EXPECT_EQ(policy.stale_after, std::chrono::seconds(600));
+  EXPECT_EQ(policy.advice, Mode::kAudit);
 }
 
 TEST(CompilePolicy, SortsTheLadderHighestFirst) {
@@ -67,7 +68,7 @@ TEST(CompilePolicy, KeepsWorkloadTypesInTheirOrder) {
        .priority_class = "top",
        .respect = Respect::kUser,
        .budget = BudgetTemplate{"25%", std::nullopt, true},
-       .advice = Mode::kWarn,
+       .advice = Mode::kAudit,
        .span = {"p.yaml", 16, 7}},
       {.name = "nightly",
        .any = {jobs},
@@ -205,9 +206,9 @@ TEST(CompilePolicy, ProblemsComeInTheOrderOfTheFiles) {
   };
   EXPECT_EQ(Lint(files),
             "z.yaml:4:8: error: unknown key 'clases'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'classes'?\n"
+            "onInternalError, onStaleCluster, staleAfterSeconds, advice; did you mean 'classes'?\n"
             "a.yaml:3:8: error: unknown key 'ruels'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'rules'?\n");
+            "onInternalError, onStaleCluster, staleAfterSeconds, advice; did you mean 'rules'?\n");
 }
 
 TEST(CompilePolicy, OneBrokenFileHidesNothingOfTheOthers) {

@@ -50,10 +50,10 @@ constexpr Row kFiles[] = {
      "p.yaml:3:29: error: unknown key 'labels'; allowed: name\n"},
     {"SpecIsAList", "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec: [gpus]\n",
      "p.yaml:4:7: error: spec is a list; allowed: spec, a mapping with the keys gpus, classes, workloadTypes, rules, "
-     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds\n"},
+     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds, advice\n"},
     {"SpecIsNothing", "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec:\n",
      "p.yaml:4:1: error: spec is empty; allowed: spec, a mapping with the keys gpus, classes, workloadTypes, rules, "
-     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds\n"},
+     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds, advice\n"},
     {"KeysOfAnotherPlace",
      "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec: {}\nrules: {}\n",
      "p.yaml:5:1: error: unknown key 'rules'; allowed: apiVersion, kind, metadata, spec\n"},
@@ -374,6 +374,8 @@ constexpr Row kRules[] = {
      "mean 'expires'?\n"},
     {"Posture", "  onInternalError: deny\n",
      "p.yaml:5:20: error: spec.onInternalError is 'deny'; allowed: allow, refuse\n"},
+    {"Advice", "  advice: refuse\n",
+     "p.yaml:5:11: error: spec.advice is 'refuse'; allowed: off, audit, warn, enforce\n"},
     {"StaleCluster", "  onStaleCluster: ignore\n  staleAfterSeconds: 60\n",
      "p.yaml:5:19: error: spec.onStaleCluster is 'ignore'; allowed: use, ladder, refuse\n"
      "p.yaml:6:22: error: spec.staleAfterSeconds is 60; allowed: a whole number from 120 to 86400\n"},

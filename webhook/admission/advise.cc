@@ -25,7 +25,7 @@ Mode ModeFor(const TemplateDecision& pod, const Policy& policy) {
   const auto type =
       std::find_if(policy.workload_types.begin(), policy.workload_types.end(),
                    [&](const WorkloadType& each) { return each.name == pod.classification.workload_type; });
-  return type == policy.workload_types.end() ? WorkloadType{}.advice : type->advice;
+  return type == policy.workload_types.end() ? policy.advice : type->advice;
 }
 
 // Marks the templates that want advice; nothing is given yet.

@@ -24,6 +24,7 @@ inline constexpr Word<Mode> kModeWords[] = {{ToString(Mode::kOff), Mode::kOff},
 struct WorkloadTypeDraft {
   WorkloadType type;  // `any` stays empty until the end
   std::vector<Draft<MatchClause>> clauses;
+  std::optional<Mode> advice;
 };
 
 struct PolicyDraft {
@@ -31,6 +32,7 @@ struct PolicyDraft {
   std::optional<Draft<Posture>> on_internal_error;
   std::optional<Draft<StaleCluster>> on_stale_cluster;
   std::optional<Draft<std::int64_t>> stale_after_seconds;
+  std::optional<Draft<Mode>> advice;
   bool gpus_given = false;  // an empty list is a statement, no list means the default
   std::vector<Draft<GpuResource>> gpus;
   std::vector<Draft<LadderClass>> classes;
