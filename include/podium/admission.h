@@ -146,6 +146,8 @@ struct TemplateDecision {
   std::vector<GpuRequest> gpus;
   Trio before;
   Trio after;  // what the stored object will carry; priority and policy as the class gives them
+  // Of a template that is not Podium's to edit: what its pods are given when they are made, where that is another.
+  std::optional<Trio> of_pods{};
   std::optional<TemplateAdvice> advice{};  // absent: not asked for
   bool operator==(const TemplateDecision&) const = default;
 };

@@ -267,6 +267,8 @@ Result<std::string> AsAdmissionReview(std::string_view object_json, std::string_
   return Dump(Review(*object, *type));
 }
 
+bool IsApiServersRefusal(const Error& error) { return error.message.find(" is forbidden: ") != std::string::npos; }
+
 Result<std::string> AfterPriorityStep(std::string_view object_json, const ClassView& classes) {
   Result<Json> object = ParseObject(object_json);
   if (!object) return object.error();

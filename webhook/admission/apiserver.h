@@ -16,6 +16,9 @@ namespace podium {
 Result<std::string> AsAdmissionReview(std::string_view object_json, std::string_view default_namespace,
                                       const ClassView& classes);
 
+// The error is the API server's own refusal ("pods "x" is forbidden: ..."): an outcome, not unusable input.
+bool IsApiServersRefusal(const Error& error);
+
 // The stored form of a patched Pod (JSON): the Priority step once more, as after a mutating webhook. Other kinds come
 // back as they are.
 Result<std::string> AfterPriorityStep(std::string_view object_json, const ClassView& classes);

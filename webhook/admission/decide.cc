@@ -170,8 +170,10 @@ class Deliberation {
     const PriorityClass* pod_class = of_pods.class_name ? classes_.Find(*of_pods.class_name) : classes_.GlobalDefault();
     ForEachRule(RulePhase::kValidate, RuleSubject::kPodTemplate,
                 [&](const BoundRule& rule) { Note(decision, rule, rule.row.run(input(rule, pod_class)).findings); });
+    const bool given_later = of_pods != after;
     decision.templates.push_back(
         {slot.path, std::move(classification), std::move(gpus), slot.spec.trio, std::move(after)});
+    if (given_later) decision.templates.back().of_pods = std::move(of_pods);
   }
 
   // True when the rule's edits are made. In a mode below enforce, for exempted workloads, and where it is too late, the

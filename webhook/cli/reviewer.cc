@@ -16,9 +16,6 @@
 namespace podium {
 namespace {
 
-// The API server's own refusals ("pods "x" is forbidden: ...") are outcomes, not unusable input.
-bool IsApiServersRefusal(const Error& error) { return error.message.find(" is forbidden: ") != std::string::npos; }
-
 class LocalEndpoints final : public ReviewEndpoints {
  public:
   explicit LocalEndpoints(const ReviewSetting& setting) : setting_(setting) {}

@@ -27,6 +27,9 @@ Result<ObjectMeta> DecodeObjectMeta(JsonElement json, std::string_view pointer);
 Result<PodTemplate> DecodePodTemplate(JsonElement json, std::string_view pointer);  // reads metadata and spec
 // A Pod is its own template. `metadata` is what DecodeObjectMeta made of this Pod's.
 Result<PodTemplate> DecodePod(JsonElement json, const ObjectMeta& metadata);
+// What the scheduler reads of a PodSpec beside requests and class. A selector that Kubernetes' validation refuses is an
+// error.
+Result<SchedulingSpec> DecodeSchedulingSpec(JsonElement pod_spec, std::string_view pointer);
 Result<Quota> DecodeQuota(JsonElement json, std::string_view pointer);  // the whole ResourceQuota object
 Result<PriorityClass> DecodePriorityClass(JsonElement json, std::string_view pointer);
 

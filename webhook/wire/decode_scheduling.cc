@@ -347,4 +347,8 @@ PodScheduling ReadPodScheduling(FieldReader& in, JsonElement pod, const At& at) 
   return scheduling;
 }
 
+Result<SchedulingSpec> DecodeSchedulingSpec(JsonElement pod_spec, std::string_view pointer) {
+  return Decode(pod_spec, pointer, ReadSchedulingSpec);
+}
+
 }  // namespace podium
