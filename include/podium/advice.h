@@ -73,6 +73,7 @@ enum class NoAdvice {
   kNone,
   kStale,     // what it would rest on has not been heard of for too long
   kUnsynced,  // or was never listed
+  kNoNodes,   // a cluster file, mostly, that is about other things
   kFailed,    // an exception, or a field that Kubernetes will refuse
 };
 
@@ -81,6 +82,7 @@ constexpr std::string_view ToString(NoAdvice reason) {
     case NoAdvice::kNone: return "none";
     case NoAdvice::kStale: return "stale";
     case NoAdvice::kUnsynced: return "unsynced";
+    case NoAdvice::kNoNodes: return "no_nodes";
     case NoAdvice::kFailed: return "failed";
   }
   return "none";

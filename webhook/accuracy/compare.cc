@@ -34,8 +34,8 @@ bool HasAll(const std::vector<std::string>& wanted, const std::vector<std::strin
 
 bool MadeRoomAsPlanned(const Advice& advice, const std::string& node, const Evictions& evictions) {
   if (!advice.chosen_nodes.Contains(node)) return false;
-  const auto plan =
-      std::find_if(advice.chosen.begin(), advice.chosen.end(), [&](const AdvisedPlan& each) { return each.node == node; });
+  const auto plan = std::find_if(advice.chosen.begin(), advice.chosen.end(),
+                                 [&](const AdvisedPlan& each) { return each.node == node; });
   if (plan == advice.chosen.end()) return true;
   return HasNone(plan->victims, evictions.standing) && HasAll(evictions.marked, plan->victims);
 }
@@ -146,7 +146,8 @@ bool MovedBeside(const ClusterSnapshot& before, const ClusterSnapshot& after, co
 
 std::string Describe(const Advice& advice) {
   const std::string verdict(ToString(advice.verdict));
-  if (advice.verdict == Feasibility::kFitsNow) return verdict + " on one of " + std::to_string(advice.fit.size()) + " nodes";
+  if (advice.verdict == Feasibility::kFitsNow)
+    return verdict + " on one of " + std::to_string(advice.fit.size()) + " nodes";
   if (advice.verdict != Feasibility::kFitsAfterPreemption) return verdict + ": " + advice.message;
   const std::size_t equal = advice.chosen_nodes.size();
   return verdict + " on " + advice.node + " with " + std::to_string(advice.victims) + " victims" +

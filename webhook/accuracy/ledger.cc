@@ -40,17 +40,20 @@ std::vector<std::string> Concerned(const std::string& uid, const Advice& advice,
 }
 
 const Pod* FindWaiting(const ClusterSnapshot& snapshot, const std::string& namespace_name, const std::string& name) {
-  const auto before = [](const std::shared_ptr<const Pod>& pod, const std::pair<std::string_view, std::string_view>& key) {
+  const auto before = [](const std::shared_ptr<const Pod>& pod,
+                         const std::pair<std::string_view, std::string_view>& key) {
     return std::pair<std::string_view, std::string_view>(*pod->namespace_name, pod->name) < key;
   };
   const std::pair<std::string_view, std::string_view> key(namespace_name, name);
   const auto found = std::lower_bound(snapshot.waiting.begin(), snapshot.waiting.end(), key, before);
-  const bool same = found != snapshot.waiting.end() && *(*found)->namespace_name == namespace_name && (*found)->name == name;
+  const bool same =
+      found != snapshot.waiting.end() && *(*found)->namespace_name == namespace_name && (*found)->name == name;
   return same ? found->get() : nullptr;
 }
 
 // Pods that are on nodes which changed since `before`, by uid. Nobody else can have been bound meanwhile.
-std::unordered_map<std::string_view, const Pod*> NewlyPlaced(const ClusterSnapshot* before, const ClusterSnapshot& now) {
+std::unordered_map<std::string_view, const Pod*> NewlyPlaced(const ClusterSnapshot* before,
+                                                             const ClusterSnapshot& now) {
   std::unordered_map<std::string_view, const Pod*> placed;
   const bool same_nodes = before != nullptr && before->nodes.size() == now.nodes.size();
   for (std::size_t i = 0; i < now.nodes.size(); ++i) {
@@ -108,8 +111,8 @@ std::vector<std::string> AccuracyLedger::Look(const std::shared_ptr<const Adviso
     const auto placed = NewlyPlaced(previous_ == nullptr ? nullptr : previous_->snapshot().get(), glance.snapshot);
     std::erase_if(entries_, [&](Entry& entry) {
       const auto bound = placed.find(entry.uid);
-      const Pod* pod = bound != placed.end() ? bound->second
-                                             : FindWaiting(glance.snapshot, entry.namespace_name, entry.name);
+      const Pod* pod =
+          bound != placed.end() ? bound->second : FindWaiting(glance.snapshot, entry.namespace_name, entry.name);
       if (pod != nullptr && pod->uid == entry.uid) {
         entry.was_seen = true;
         if (Judge(entry, *pod, glance)) return true;
@@ -133,7 +136,8 @@ bool AccuracyLedger::Judge(Entry& entry, const Pod& pod, Glance& glance) {
   if (sighting.what == Actual::kNothing && !nominated_before) return false;
   if (sighting.what == Actual::kNominated || nominated_before) return Settle(entry, pod, sighting, glance);
   entry.before = previous_;
-  if (const NodeState* node = glance.snapshot.nodes.Find(sighting.node)) entry.evictions = SeeEvictions(*node, entry.at);
+  if (const NodeState* node = glance.snapshot.nodes.Find(sighting.node))
+    entry.evictions = SeeEvictions(*node, entry.at);
   Compare(entry, pod, sighting, glance);
   return true;
 }
@@ -163,8 +167,8 @@ bool AccuracyLedger::Settle(Entry& entry, const Pod& pod, const Sighting& sighti
 }
 
 void AccuracyLedger::Compare(const Entry& entry, const Pod& pod, const Sighting& sighting, Glance& glance) {
-  const Outcome outcome = Agrees(*entry.advice, sighting, entry.evictions) ? Outcome::kAgreed
-                                                                           : WhyNot(entry, pod, sighting, glance);
+  const Outcome outcome =
+      Agrees(*entry.advice, sighting, entry.evictions) ? Outcome::kAgreed : WhyNot(entry, pod, sighting, glance);
   Count(entry.advice->verdict, sighting.what, outcome);
   if (outcome != Outcome::kDisagreed) return;
   glance.disagreements.push_back(entry.namespace_name + '/' + entry.name + ": Podium said " + Describe(*entry.advice) +
@@ -184,11 +188,12 @@ Outcome AccuracyLedger::WhyNot(const Entry& entry, const Pod& pod, const Sightin
 // A nomination is compared some looks after it was seen.
 bool AccuracyLedger::Moved(const Entry& entry, const Sighting& sighting, const Glance& glance) {
   if (sighting.what == Actual::kNominated) return entry.moved;
-  return MovedBeside(*entry.before->snapshot(), glance.snapshot,
-                     Concerned(entry.uid, *entry.advice, entry.evictions));
+  return MovedBeside(*entry.before->snapshot(), glance.snapshot, Concerned(entry.uid, *entry.advice, entry.evictions));
 }
 
-void AccuracyLedger::Drop(const Entry& entry, Actual actual) { Count(entry.advice->verdict, actual, Outcome::kUnknown); }
+void AccuracyLedger::Drop(const Entry& entry, Actual actual) {
+  Count(entry.advice->verdict, actual, Outcome::kUnknown);
+}
 
 void AccuracyLedger::Count(Feasibility predicted, Actual actual, Outcome outcome) {
   const MutexLock lock(mutex_);

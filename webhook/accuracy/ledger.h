@@ -43,8 +43,8 @@ class AccuracyLedger {
   // alone: dry runs, refused pods, pods without advice, and the verdict Unknown, which claims nothing.
   void Remember(const AdmissionRequest& request, const Decision& decision, TimePoint now);
 
-  // A new picture of the cluster. Each pod in it that the scheduler has dealt with is compared and forgotten. A line for
-  // each disagreement, with both sides.
+  // A new picture of the cluster. Each pod in it that the scheduler has dealt with is compared and forgotten. A line
+  // for each disagreement, with both sides.
   //
   // On what was not to be, the ledger asks again: where Podium, on the last picture before the scheduler's turn was
   // seen (or, of a refusal, on the one that shows it), says what then happened, the verdict was overtaken. So it was

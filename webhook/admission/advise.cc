@@ -102,7 +102,14 @@ void Fill(Decision& decision, const AdviseInput& input) {
 
 }  // namespace
 
+bool AsksForAdvice(const Policy& policy) {
+  const bool any_type = std::any_of(policy.workload_types.begin(), policy.workload_types.end(),
+                                    [](const WorkloadType& type) { return type.advice != Mode::kOff; });
+  return !policy.gpus.empty() && (any_type || policy.advice != Mode::kOff);
+}
+
 NoAdvice WhyNoAdvice(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now) {
+  if (snapshot.nodes.empty()) return NoAdvice::kNoNodes;
   if (snapshot.sources.empty()) return NoAdvice::kNone;
   for (const std::string_view resource : kEvaluatedSources) {
     const auto source = snapshot.sources.find(std::string(resource));

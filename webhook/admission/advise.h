@@ -26,6 +26,9 @@ inline constexpr std::string_view kAdviceRule = "feasibility";
 // the advisor's memory.
 Decision WithAdvice(Decision decision, const AdviseInput& input);
 
+// Some pod could be asked about: preparing pictures for it is worth the time.
+bool AsksForAdvice(const Policy& policy);
+
 // What keeps `snapshot` from being evaluated at `now`. A cluster file is never stale: it names no sources.
 NoAdvice WhyNoAdvice(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now);
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "admission/advise.h"
 #include "audit/file_sink.h"
 #include "cli/certificate_files.h"
 #include "cli/clock.h"
@@ -38,6 +39,7 @@ struct Options {
   std::string policy;
   ClusterOptions cluster;
   std::string budgets = "off";
+  std::string scheduler_version;
   std::string cert_file;
   std::string key_file;
   std::string listen = "0.0.0.0:9443";
@@ -135,6 +137,9 @@ void PrepareCluster(const Options& options, TimePoint now, Prepared& prepared) {
   prepared.live_options.budgets = writes ? BudgetMode::kWrite : BudgetMode::kOff;
   Take(WatchesWith(AllWatches(), options.cluster.custom_workloads), prepared.live_options.watches, "",
        prepared.problems);
+  if (!options.scheduler_version.empty())
+    Take(ParseSchedulerVersion(options.scheduler_version), prepared.live_options.scheduler_version.emplace(),
+         "--scheduler-version: ", prepared.problems);
   if (!options.cluster.IsLive()) {
     if (writes)
       prepared.problems.emplace_back("--budgets write needs a live cluster: --in-cluster or --kubeconfig FILE");
@@ -240,6 +245,13 @@ class Server {
     return {};
   }
 
+  // Of a file: prepared once, while nobody waits yet.
+  [[nodiscard]] std::shared_ptr<const Advisor> FixedAdvisor() const {
+    if (prepared_.snapshot == nullptr || !AsksForAdvice(*policy_.Load())) return nullptr;
+    const SchedulerVersion version = prepared_.live_options.scheduler_version.value_or(SchedulerVersion{});
+    return std::make_shared<const Advisor>(prepared_.snapshot, EvaluateOptions{.version = version});
+  }
+
   [[nodiscard]] const SnapshotSource* Snapshots() const {
     if (live_) return &live_->snapshots();
     return prepared_.snapshot == nullptr ? nullptr : &fixed_snapshot_;
@@ -249,6 +261,11 @@ class Server {
     WebhookDeps deps;
     deps.policy = &policy_;
     deps.snapshots = Snapshots();
+    deps.advisors = live_ ? &live_->advisors() : &fixed_advisor_;
+    if (live_)
+      deps.decided = [this](const AdmissionRequest& request, const Decision& decision, TimePoint now) {
+        live_->Remember(request, decision, now);
+      };
     deps.audit_mode = options_.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
@@ -301,6 +318,7 @@ class Server {
   const SystemClock clock_;
   const FixedSnapshot fixed_snapshot_;
   const Cell<Policy> policy_;
+  const Cell<Advisor> fixed_advisor_{FixedAdvisor()};
   Cell<TlsMaterial> tls_;
   CertificateFiles certificate_;
   Metrics metrics_;
@@ -346,6 +364,8 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--budgets", options->budgets, "Disruption budgets of workloads: off or write (needs a live cluster)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "write"}));
+  app.add_option("--scheduler-version", options->scheduler_version,
+                 "Whose rules advice goes by: 1.36 (default: the API server's version, or the newest known)");
   app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
   app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
       ->capture_default_str();
