@@ -73,7 +73,7 @@ std::string NeverFits(const AdviceFacts& facts) {
     const Room& room = *facts.room;
     const std::string wanted = std::to_string(room.wanted) + ' ' + room.resource + " wanted on one node, ";
     if (room.nodes.empty()) return wanted + "no node has any";
-    return wanted + "the largest has " + std::to_string(LargestNode(room));
+    return wanted + "the largest of " + std::to_string(room.nodes.size()) + " has " + std::to_string(LargestNode(room));
   }
   return "no node is big enough: " + Reasons(facts.report.message);
 }

@@ -31,7 +31,10 @@ class Socket {
   Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
-  Socket& operator=(Socket&&) = delete;
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   [[nodiscard]] int get() const { return descriptor_; }
 
  private:
