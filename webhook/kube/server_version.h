@@ -1,4 +1,4 @@
-// Which Kubernetes the API server is.
+// Which Kubernetes an API server is.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace podium {
 
-// GET /version: its gitVersion, "v1.36.3". kCorrupt: an answer without one.
+// "v1.36.2", from /version, which everybody may read. Errors: those of the client; kUnavailable for an answer that is
+// none.
 Result<std::string> ReadServerVersion(ApiClient& api);
 
 }  // namespace podium
