@@ -76,6 +76,7 @@ main() {
   check_story
   check_outage
   check_live
+  check_advice
   [ "$checks_failed" = 0 ] || show_logs
   report
 }
