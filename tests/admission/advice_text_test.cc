@@ -24,7 +24,7 @@ struct Case {
   Case& Evicting(const std::vector<std::string>& names, std::chrono::seconds wait) {
     for (const std::string& name : names) victims.push_back(MakePod(name, {}));
     plan.emplace();
-    for (const Pod& victim : victims) plan->victims.push_back({.pod = &victim});
+    for (const Pod& victim : victims) plan->victims.emplace_back().pod = &victim;
     plan->wait_at_most = wait;
     return *this;
   }
@@ -32,9 +32,11 @@ struct Case {
     report.message = std::move(message);
     return *this;
   }
-  Case& With(Room the_room) {
-    the_room.resource = "nvidia.com/gpu";
-    room = std::move(the_room);
+  Case& Wanting(std::int64_t wanted, std::vector<NodeRoom> nodes = {}, std::int64_t most = 0) {
+    room.emplace().resource = "nvidia.com/gpu";
+    room->wanted = wanted;
+    room->nodes = std::move(nodes);
+    room->most_on_one_node = most;
     return *this;
   }
   [[nodiscard]] std::string Warning(std::int64_t replicas = 1) const {
@@ -90,22 +92,22 @@ TEST(WarningText, SaysNoWithTheArithmetic) {
     std::string want;
   };
   const Row rows[] = {
-      {Case(kPreemptionCannotHelp).Saying(message).With({.wanted = 2, .nodes = four, .most_on_one_node = 1}),
+      {Case(kPreemptionCannotHelp).Saying(message).Wanting(2, four, 1),
        "podium: will not fit: 2 nvidia.com/gpu wanted on one node, at most 1 can be freed on any of 3"},
-      {Case(kPreemptionCannotHelp).Saying(message).With({.wanted = 1, .nodes = four, .most_on_one_node = 1}),
+      {Case(kPreemptionCannotHelp).Saying(message).Wanting(1, four, 1),
        "podium: will not fit: no eviction helps: 4 Insufficient cpu"},
       {Case(kPreemptionCannotHelp).Saying(message), "podium: will not fit: no eviction helps: 4 Insufficient cpu"},
       {Case(kPreemptionCannotHelp)
            .Saying(
                "0/1 nodes are available: 1 node(s) had untolerated taint(s). preemption: 0/1 nodes are available: 1 "
                "Preemption is not helpful for scheduling.")
-           .With({.wanted = 1, .nodes = closed, .most_on_one_node = 0}),
+           .Wanting(1, closed, 0),
        "podium: will not fit: all 1 node with nvidia.com/gpu are closed to it: 1 node(s) had untolerated taint(s)"},
-      {Case(kShapeNeverFits).Saying(message).With({.wanted = 16, .nodes = four}),
+      {Case(kShapeNeverFits).Saying(message).Wanting(16, four),
        "podium: will never fit: 16 nvidia.com/gpu wanted on one node, the largest of 4 has 2"},
-      {Case(kShapeNeverFits).Saying(message).With({.wanted = 1}),
+      {Case(kShapeNeverFits).Saying(message).Wanting(1),
        "podium: will never fit: 1 nvidia.com/gpu wanted on one node, no node has any"},
-      {Case(kShapeNeverFits).Saying(message).With({.wanted = 2, .nodes = four}),
+      {Case(kShapeNeverFits).Saying(message).Wanting(2, four),
        "podium: will never fit: no node is big enough: 4 Insufficient cpu"},
       {Case(kShapeNeverFits).Saying("no nodes available to schedule pods"),
        "podium: will never fit: no node is big enough: no nodes available to schedule pods"},

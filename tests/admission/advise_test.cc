@@ -51,27 +51,25 @@ ClusterSnapshot OneFullNode() {
       .Build();
 }
 
-Json PodJson(const std::string& type, int gpus){
-    return {{"apiVersion", "v1"},
-            {"kind", "Pod"},
-            {"metadata",
-             {{"name", "chat-0"},
-              {"namespace", "nlp-batch"},
-              {"uid", "u-1"},
-              {"labels", {{"podium.gpu/workload-type", type}}}}},
-            {"spec",
-             {{"priorityClassName", type == "batch" ? "inference-batch" : "inference-interactive"},
-              {"containers", {{{"name", "c"}, {"resources", {{"limits", {{"nvidia.com/gpu", gpus}}}}}}}}}}}};
+Json PodJson(const std::string& type, int gpus) {
+  const Json limits = {{"nvidia.com/gpu", gpus}};
+  const Json container = {{"name", "c"}, {"resources", {{"limits", limits}}}};
+  Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
+  pod["metadata"] = {{"name", "chat-0"}, {"namespace", "nlp-batch"}, {"uid", "u-1"}};
+  pod["metadata"]["labels"] = {{"podium.gpu/workload-type", type}};
+  pod["spec"]["priorityClassName"] = type == "batch" ? "inference-batch" : "inference-interactive";
+  pod["spec"]["containers"] = Json::array({container});
+  return pod;
 }
 
 Json DeploymentJson(const std::string& kind, int gpus, int replicas) {
-  Json pod = PodJson("interactive", gpus);
-  return {{"apiVersion", "apps/v1"},
-          {"kind", kind},
-          {"metadata", {{"name", "chat"}, {"namespace", "nlp-batch"}}},
-          {"spec",
-           {{"replicas", replicas},
-            {"template", {{"metadata", {{"labels", pod["metadata"]["labels"]}}}, {"spec", pod["spec"]}}}}}};
+  const Json pod = PodJson("interactive", gpus);
+  Json workload = {{"apiVersion", "apps/v1"}, {"kind", kind}};
+  workload["metadata"] = {{"name", "chat"}, {"namespace", "nlp-batch"}};
+  workload["spec"]["replicas"] = replicas;
+  workload["spec"]["template"]["metadata"]["labels"] = pod["metadata"]["labels"];
+  workload["spec"]["template"]["spec"] = pod["spec"];
+  return workload;
 }
 
 Policy WithAdviceMode(Mode mode) {
@@ -178,7 +176,8 @@ TEST(WithAdvice, EnforceLetsInWhatMayStillFit) {
   EXPECT_EQ(Advised(PodJson("interactive", 2), evictions).verdict, Verdict::kAllow);
   EXPECT_EQ(Advised(PodJson("interactive", 2), evictions).warnings.size(), 1U);
   Json with_volume = PodJson("interactive", 1);
-  with_volume["spec"]["volumes"] = {{{"name", "weights"}, {"persistentVolumeClaim", {{"claimName", "weights"}}}}};
+  const Json claim = {{"claimName", "weights"}};
+  with_volume["spec"]["volumes"] = Json::array({{{"name", "weights"}, {"persistentVolumeClaim", claim}}});
   const Decision unknown = Advised(with_volume, {.policy = WithAdviceMode(Mode::kEnforce)});
   EXPECT_EQ(AdviceIn(unknown).given->verdict, Feasibility::kUnknown);
   EXPECT_EQ(unknown.verdict, Verdict::kAllow);
@@ -187,8 +186,9 @@ TEST(WithAdvice, EnforceLetsInWhatMayStillFit) {
 
 TEST(WithAdvice, WhatAControllerMadeIsNotRefused) {
   Json pod = PodJson("interactive", 2);
-  pod["metadata"]["ownerReferences"] = {
-      {{"apiVersion", "apps/v1"}, {"kind", "ReplicaSet"}, {"name", "chat"}, {"uid", "u"}, {"controller", true}}};
+  const Json owner = {
+      {"apiVersion", "apps/v1"}, {"kind", "ReplicaSet"}, {"name", "chat"}, {"uid", "u"}, {"controller", true}};
+  pod["metadata"]["ownerReferences"] = Json::array({owner});
   const Decision decision = Advised(pod, {.policy = WithAdviceMode(Mode::kEnforce)});
   EXPECT_EQ(decision.verdict, Verdict::kAllow);
   EXPECT_EQ(AdviceIn(decision).given->verdict, Feasibility::kShapeNeverFits);
@@ -256,8 +256,10 @@ TEST(WithAdvice, APictureThatCannotBeTrustedSaysNothing) {
 
 TEST(WithAdvice, AFieldThatKubernetesWillRefuseIsNotItsToTell) {
   Json pod = PodJson("interactive", 1);
-  pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = {
-      {{"topologyKey", "zone"}, {"labelSelector", {{"matchExpressions", {{{"key", "a"}, {"operator", "Near"}}}}}}}};
+  const Json requirement = {{"key", "a"}, {"operator", "Near"}};
+  Json term = {{"topologyKey", "zone"}};
+  term["labelSelector"]["matchExpressions"] = Json::array({requirement});
+  pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = Json::array({term});
   const Decision decision = Advised(pod, {.policy = WithAdviceMode(Mode::kEnforce)});
   EXPECT_EQ(decision.verdict, Verdict::kAllow);
   EXPECT_EQ(AdviceIn(decision).missing, NoAdvice::kFailed);
