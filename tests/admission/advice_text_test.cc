@@ -75,7 +75,8 @@ TEST(WarningText, NamesOwnVictimsWhileThereIsRoom) {
 
 TEST(WarningText, ALongNodeNameIsCutAndTheWaitStays) {
   EXPECT_EQ(Case(Feasibility::kFitsAfterPreemption, {kLong}).Evicting({"nlp/a"}, Seconds(86'400)).Warning(12),
-            "podium: the first of 12 pods fits after evicting 1 pod on ip-10-0-117-212.eu-central-1.comput..., up to "
+            "podium: the first of 12 pods fits after evicting 1 pod on "
+            "ip-10-0-117-212.eu-central-1.compute.interna..., up to "
             "86400 s");
 }
 

@@ -165,7 +165,7 @@ TEST(WithAdvice, EnforceRefusesWithTheArithmeticAndAWayOut) {
   EXPECT_EQ(decision.message,
             "[feasibility] spec: will never fit: 2 nvidia.com/gpu wanted on one node, the largest of 4 has 1. The "
             "scheduler would say: 0/4 nodes are available: 4 Insufficient nvidia.com/gpu. no new claims to deallocate, "
-            "preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod. Ask for less on one "
+            "preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling. Ask for less on one "
             "node, or make room on one: `podium feasibility -f` shows what would help. Workload type 'interactive' has "
             "advice: enforce");
   EXPECT_THAT(decision.edits, IsEmpty());
@@ -216,7 +216,7 @@ TEST(WithAdvice, FindingsHaveTheFirstWord) {
   policy.rules.at("multi-gpu-preemptible").mode = Mode::kWarn;
   const Decision decision = Advised(PodJson("batch", 2), {.policy = policy});
   ASSERT_EQ(decision.warnings.size(), 2U);
-  EXPECT_THAT(decision.warnings[0], HasSubstr("multi-gpu-preemptible"));
+  EXPECT_THAT(decision.warnings[0], HasSubstr("is preemptible and may hold at most 1 device"));
   EXPECT_THAT(decision.warnings[1], HasSubstr("podium: will never fit"));
 }
 

@@ -141,8 +141,8 @@ TEST_F(AdvicePublisherTest, DisagreementsAreToldButNotAllOfThem) {
   ASSERT_EQ(said_.size(), 10U);
   EXPECT_EQ(said_[0],
             "disagreement: default/huge-a: Podium said ShapeNeverFits: 0/1 nodes are available: 1 Insufficient "
-            "nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims "
-            "found for incoming pod.; the scheduler: Unschedulable: no");
+            "nvidia.com/gpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not "
+            "helpful for scheduling.; the scheduler: Unschedulable: no");
   EXPECT_EQ(
       publisher.ledger().Counts(),
       (std::vector<AccuracyCount>{{Feasibility::kShapeNeverFits, Actual::kUnschedulable, Outcome::kDisagreed, 12}}));
