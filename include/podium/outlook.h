@@ -78,7 +78,7 @@ struct Change {
   ChangeKind kind = ChangeKind::kFewerGpus;
   std::string text;                              // what to do, one line: "ask for 1 nvidia.com/gpu instead of 2"
   Feasibility leads_to = Feasibility::kFitsNow;  // or kFitsAfterPreemption
-  std::string node;                              // where it would go
+  std::string node;                              // where it would go; one of them, when it fits on several
   std::size_t victims = 0;
 };
 
@@ -117,6 +117,7 @@ struct Displaced {
   Feasibility verdict = Feasibility::kUnknown;  // of its replacement, after all that happened before
   std::optional<std::uint32_t> node;
   std::size_t victims = 0;  // it would evict again
+  bool recreated = true;    // false: nobody makes it anew elsewhere (no controller, a DaemonSet's, a static pod)
 };
 
 struct WorkloadReport {
@@ -127,10 +128,13 @@ struct WorkloadReport {
   bool feasible = false;       // all of them
   Exactness exactness = Exactness::kExact;
   std::string exactness_reason;       // why it is not exact
-  std::vector<ReplicaOutcome> steps;  // in order; equal ones are not folded; ends at the first that does not fit
+  Table<NodeState> nodes;             // what was evaluated; keeps the pods of this report alive
+  std::vector<ReplicaOutcome> steps;  // in order; equal ones are not folded; ends with the first that does not fit
   std::optional<FeasibilityReport> stopped_by;  // of that one
-  std::vector<Displaced> displaced;             // all victims, in the order in which they were evicted
-  std::int64_t homeless = 0;                    // displaced pods that fit nowhere afterwards
+  std::vector<Displaced> displaced;             // all victims in order of eviction, then whom their replacements evict
+  std::int64_t homeless = 0;                    // displaced and recreated pods that fit nowhere afterwards
+
+  [[nodiscard]] const std::string& NodeName(std::uint32_t node) const { return nodes.rows()[node]->key; }
 };
 
 // --- the cluster's GPUs ---------------------------------------------------------------------------------------------
@@ -140,14 +144,15 @@ struct GpuStock {
   std::string pool;  // value of the label that tells pools apart; "" where nodes have none
   std::string resource;
   GpuUnit unit = GpuUnit::kDevice;
-  std::int64_t nodes = 0;
+  std::int64_t nodes = 0;     // that have the resource, or pods that hold it
   std::int64_t capacity = 0;  // allocatable
   std::int64_t free = 0;
-  std::int64_t on_unusable_nodes = 0;                  // of `free`, on cordoned nodes
-  std::map<std::string, std::int64_t> held;            // by priority class name; "" for pods without one
-  std::map<std::string, std::int64_t> preemptible;     // by class of the snapshot: held by pods of lower priority
-  std::map<std::int64_t, std::int64_t> free_per_node;  // free units -> number of nodes: fragmentation
-  std::int64_t largest_free = 0;                       // on one node
+  std::int64_t on_unusable_nodes = 0;        // of `free`, on cordoned nodes
+  std::map<std::string, std::int64_t> held;  // by priority class name; "" for pods without one
+  // By class of the snapshot: held by pods of lower priority; 0 for a class with preemptionPolicy Never.
+  std::map<std::string, std::int64_t> preemptible;
+  std::map<std::int64_t, std::int64_t> free_per_node;  // free units -> number of nodes, cordoned ones left out
+  std::int64_t largest_free = 0;                       // on one node that is not cordoned
 };
 
 }  // namespace podium

@@ -111,7 +111,7 @@ TEST(WithAdvice, TwoGpusDoNotFitOnNodesOfOne) {
   EXPECT_EQ(
       AdviceIn(decision).given->message,
       "0/4 nodes are available: 4 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/4 nodes "
-      "are available: 4 No preemption victims found for incoming pod.");
+      "are available: 4 Preemption is not helpful for scheduling.");
   EXPECT_EQ(AdviceIn(decision).given->snapshot_generation, 7U);
   EXPECT_THAT(decision.findings, IsEmpty());
 }

@@ -82,16 +82,24 @@ class ClusterBuilder {
     nodes_.back().pods.push_back(std::make_shared<const Pod>(std::move(pod)));
     return *this;
   }
-  ClusterBuilder& Waiting(const std::string& name, PodWish wish) {
-    snapshot_.waiting.push_back(std::make_shared<const Pod>(MakePod(name, std::move(wish))));
+  // The node that was added last.
+  ClusterBuilder& Cordoned() {
+    nodes_.back().node.unschedulable = true;
     return *this;
   }
-  ClusterBuilder& WithBudget(const std::string& name, const Labels& selected, std::int64_t allowed) {
+  ClusterBuilder& Waiting(const std::string& name, PodWish wish) { return Waiting(MakePod(name, std::move(wish))); }
+  ClusterBuilder& Waiting(Pod pod) {
+    snapshot_.waiting.push_back(std::make_shared<const Pod>(std::move(pod)));
+    return *this;
+  }
+  ClusterBuilder& WithBudget(const std::string& name, const Labels& selected, std::int64_t allowed,
+                             std::vector<std::string> disrupted = {}) {
     Pdb pdb;
     pdb.namespace_name = "default";
     pdb.name = name;
     pdb.selector = LabelSelector{selected, {}};
     pdb.disruptions_allowed = allowed;
+    pdb.disrupted_pods = std::move(disrupted);
     snapshot_.budgets.Put("default/" + name, pdb);
     return *this;
   }

@@ -20,12 +20,12 @@ struct CliRun {
   std::string err;
 };
 
-inline CliRun RunPodium(const std::vector<std::string>& arguments, const std::string& input = "") {
+inline CliRun RunPodium(const std::vector<std::string>& arguments, const std::string& input = "", int width = 100) {
   std::filesystem::current_path(std::string(PODIUM_TEST_DIR) + "/cli/data");
   std::istringstream in(input);
   std::ostringstream out;
   std::ostringstream err;
-  Io io{.in = in, .out = out, .err = err, .now = TimePoint(std::chrono::seconds(1'796'057'913))};
+  Io io{.in = in, .out = out, .err = err, .now = TimePoint(std::chrono::seconds(1'796'057'913)), .width = width};
   const int code = RunCommandLine(arguments, io);
   return {code, out.str(), err.str()};
 }

@@ -130,7 +130,11 @@ inline nlohmann::json ResultOf(const FeasibilityReport& report) {
       {"verdict", recorded::VerdictOf(report)}, {"message", report.message},
       {"fitNodes", nlohmann::json::array()},    {"nodeStatus", recorded::StatusesOf(report, report.refused)},
       {"candidates", nlohmann::json::object()}, {"chosen", nlohmann::json::array()}};
-  if (report.ineligible) result["ineligibleReason"] = ToString(*report.ineligible);
+  if (report.ineligible) {
+    std::string reason(ToString(*report.ineligible));  // recorded with a small initial
+    reason[0] = static_cast<char>(reason[0] - 'A' + 'a');
+    result["ineligibleReason"] = reason;
+  }
   for (const std::uint32_t node : report.fit_nodes) result["fitNodes"].push_back(report.NodeName(node));
   if (report.bind_node) result["bindNode"] = report.NodeName(*report.bind_node);
   if (!report.dry_run.empty()) result["preemptStatus"] = recorded::StatusesOf(report, report.dry_run);

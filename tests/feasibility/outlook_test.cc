@@ -201,6 +201,19 @@ TEST(Room, WhatIsPromisedIsNotFree) {
   EXPECT_THAT(RoomTexts(Look(snapshot, Chat(2))), ElementsAre("a: 2 allocatable, 1 free, 0 freeable"));
 }
 
+// The missing neighbour shows only once evictions were tried.
+TEST(Room, NodesThatEvictionsDoNotOpenAreUnusable) {
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 1}).WithPod("low", {.gpus = 1});
+  Pod chat = Chat(1);
+  SchedulingSpec scheduling;
+  scheduling.pod_affinity.push_back({LabelSelector{{{"app", "gone"}}, {}}, {}, std::nullopt, "kubernetes.io/hostname"});
+  chat.scheduling = std::move(scheduling);
+  const Outlook outlook = Look(cluster.Build(), chat);
+  EXPECT_THAT(RoomTexts(outlook), ElementsAre("a: 1 allocatable, 0 free, 1 freeable, unusable"));
+  EXPECT_EQ(RoomSums(*outlook.room), "1 nvidia.com/gpu wanted, 0 free, 0 freeable, 0 on one node");
+}
+
 TEST(Room, SlicesAreAResourceOfTheirOwn) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 1}).WithPod("slice", {.requests = Units("nvidia.com/mig-1g.10gb", 1)});
@@ -272,6 +285,24 @@ TEST(Shares, AnEvictionFreesLessThanADevice) {
     EXPECT_EQ(outlook.report.verdict, Feasibility::kFitsAfterPreemption);
     EXPECT_EQ(outlook.warnings, row.warnings);
   }
+}
+
+TEST(Waiting, ForVictimsThatAreStillGoing) {
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 2});
+  for (const int left : {10, 25}) {
+    Pod going = MakePod("going-" + std::to_string(left), {.gpus = 1});
+    going.standing = SchedulingStatus{.deletion_time = kNow + seconds(left), .preempted_by_scheduler = true};
+    going.deleting = true;
+    going.node_name = std::string("a");
+    cluster.WithPod(std::move(going));
+  }
+  Pod chat = Chat(2);
+  chat.standing = SchedulingStatus{.nominated_node = "a"};
+  const Outlook outlook = Look(cluster.Build(), chat);
+  EXPECT_EQ(outlook.report.ineligible, Ineligible::kTerminatingVictim);
+  EXPECT_THAT(outlook.warnings, ElementsAre("it waits for 2 earlier victims on a, up to 25 s more"));
+  EXPECT_THAT(outlook.changes, IsEmpty());
 }
 
 TEST(Names, AsDocumented) {

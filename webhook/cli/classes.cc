@@ -88,7 +88,7 @@ int Run(const Options& options, Io& io) {
     for (const std::string& problem : policy.problems) io.err << Printable(problem) << "\n";
     return kExitUnusable;
   }
-  const auto snapshot = LookAtCluster(options.cluster, {"priorityclasses.scheduling.k8s.io"}, io.now);
+  const auto snapshot = LookAtCluster(options.cluster, {"priorityclasses.scheduling.k8s.io"}, io);
   if (!snapshot) return Fail(io, PrintableLines(snapshot.error().message));
   const std::vector<ClassDrift> drifts = FindClassDrift(*policy.policy, (*snapshot)->classes);
   if (options.action == "apply") return Apply(options, *policy.policy, drifts, io);

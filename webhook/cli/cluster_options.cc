@@ -4,7 +4,6 @@
 
 #include "cli/clock.h"
 #include "cli/inputs.h"
-#include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 
 namespace podium {
@@ -16,7 +15,7 @@ constexpr std::chrono::seconds kFirstSync{60};  // of a big cluster over a slow 
 
 // CLI11's own excludes() prints the names in the order of their addresses: another help text in each run.
 void AddClusterOptions(CLI::App& app, ClusterOptions& options) {
-  app.add_option("--cluster,--snapshot", options.file, "The cluster in this file, or 'sample'");
+  app.add_option("--cluster,--snapshot", options.file, "The cluster in this file, 'sample', or - for standard input");
   app.add_option("--kubeconfig", options.kubeconfig, "The live cluster of this kubeconfig");
   app.add_option("--context", options.context, "Another context of the kubeconfig");
   app.add_flag("--in-cluster", options.in_cluster, "The live cluster this pod runs in");
@@ -44,18 +43,23 @@ Result<ClusterAccess> AccessOf(const ClusterOptions& options) {
 }
 
 Result<std::shared_ptr<const ClusterSnapshot>> LookAtCluster(const ClusterOptions& options,
-                                                             const std::vector<std::string_view>& resources,
-                                                             TimePoint now) {
-  if (!options.file.empty()) return ReadCluster(options.file, now);
+                                                             const std::vector<std::string_view>& resources, Io& io) {
+  if (options.file == "-") return ReadClusterStream(io.in, io.now);
+  if (!options.file.empty()) return ReadCluster(options.file, io.now);
   const Result<ClusterAccess> access = AccessOf(options);
   if (!access) return access.error();
   const Result<std::unique_ptr<ApiClient>> api = ConnectApi(*access);
   if (!api) return api.error().WithContext(access->origin);
-  Result<std::vector<WatchRow>> watches = WatchesWith(WatchesOf(resources), options.custom_workloads);
-  if (!watches) return watches.error();
-  auto snapshot = TakeSnapshot(**api, SystemClock::Instance(), *watches, kFirstSync);
+  auto snapshot = LookAtLiveCluster(**api, options, resources);
   if (!snapshot) return snapshot.error().WithContext(access->origin);
   return snapshot;
+}
+
+Result<std::shared_ptr<const ClusterSnapshot>> LookAtLiveCluster(ApiClient& api, const ClusterOptions& options,
+                                                                 const std::vector<std::string_view>& resources) {
+  const Result<std::vector<WatchRow>> watches = WatchesWith(WatchesOf(resources), options.custom_workloads);
+  if (!watches) return watches.error();
+  return TakeSnapshot(api, SystemClock::Instance(), *watches, kFirstSync);
 }
 
 }  // namespace podium

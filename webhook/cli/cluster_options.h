@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/commands.h"
+#include "kube/api_client.h"
 #include "kube/cluster_access.h"
 #include "podium/result.h"
 #include "podium/snapshot.h"
@@ -35,10 +37,13 @@ void AddClusterOptions(CLI::App& app, ClusterOptions& options);
 // The API server of a live cluster. Without any option: where kubectl would look, else the pod's own service account.
 Result<ClusterAccess> AccessOf(const ClusterOptions& options);
 
-// One look, for commands that end: the file, or a list of `resources` (as in ClusterSnapshot::sources) of the live
-// cluster, which takes at most a minute.
+// One look, for commands that end: the file ("-" is standard input), or a list of `resources` (as in
+// ClusterSnapshot::sources) of the live cluster, which takes at most a minute.
 Result<std::shared_ptr<const ClusterSnapshot>> LookAtCluster(const ClusterOptions& options,
-                                                             const std::vector<std::string_view>& resources,
-                                                             TimePoint now);
+                                                             const std::vector<std::string_view>& resources, Io& io);
+
+// A live cluster through a client that is connected already.
+Result<std::shared_ptr<const ClusterSnapshot>> LookAtLiveCluster(ApiClient& api, const ClusterOptions& options,
+                                                                 const std::vector<std::string_view>& resources);
 
 }  // namespace podium

@@ -15,6 +15,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"serve", "Run the admission webhook", SetUpServe},
     {"review", "Decide about manifests without a cluster, or ask a running Podium", SetUpReview},
+    {"feasibility", "Say what the scheduler would do with pods: where they fit, whom it evicts, why not", SetUpFeasibility},
+    {"why", "Say why a pod is pending, and what it waits for", SetUpWhy},
+    {"gpus", "Count a cluster's GPUs: free, held and by whom, fragmented", SetUpGpus},
     {"lint", "Check policy files", SetUpLint},
     {"status", "Compare the policy with a cluster: classes and budgets", SetUpStatus},
     {"classes", "Compare the policy's PriorityClasses with a cluster's, or create them", SetUpClasses},
@@ -34,10 +37,10 @@ std::string Overview() {
       "Podium gives every workload on a GPU cluster its place in the queue, and says why.\n\n"
       "Usage: podium COMMAND [OPTIONS]\n\nCommands:\n";
   for (const Command& command : kCommands)
-    text.append("  ").append(command.name).append(10 - command.name.size(), ' ').append(command.summary).append("\n");
+    text.append("  ").append(command.name).append(13 - command.name.size(), ' ').append(command.summary).append("\n");
   return text +
-         "  help      Show this, or the options of a command: podium help COMMAND\n\n"
-         "Exit codes: 0 done and nothing refused; 1 refused, or errors in a policy; 2 wrong usage or unusable input.\n";
+         "  help         Show this, or the options of a command: podium help COMMAND\n\n"
+         "Exit codes: 0 done and nothing refused; 1 refused, or errors in a policy; 2 wrong usage or unusable input;\n4 a pod finds no place (feasibility).\n";
 }
 
 std::unique_ptr<CLI::App> MakeApp(const Command& command) {

@@ -19,6 +19,7 @@ namespace podium {
 inline constexpr int kExitOk = 0;        // done; nothing refused, no errors
 inline constexpr int kExitRefused = 1;   // an object was refused, a policy has errors, an expectation is not met
 inline constexpr int kExitUnusable = 2;  // wrong usage, or input that cannot be read
+inline constexpr int kExitNoRoom = 4;    // a pod finds no place, or nobody can tell; 3 is not used
 
 // The world of one run: streams, clock and terminal. Tests give their own.
 struct Io {
@@ -50,5 +51,8 @@ Action SetUpClasses(CLI::App& app);
 Action SetUpPdb(CLI::App& app);
 Action SetUpAccuracy(CLI::App& app);
 Action SetUpSnapshot(CLI::App& app);
+Action SetUpFeasibility(CLI::App& app);
+Action SetUpWhy(CLI::App& app);
+Action SetUpGpus(CLI::App& app);
 
 }  // namespace podium

@@ -86,6 +86,15 @@ void AddPath(const std::string& path, ManifestInput& input) {
   for (const std::string& file : *files) AddRead(file, ReadManifestFile(file), input);
 }
 
+// What `podium snapshot` writes of a big cluster is long, and JSON; a person's YAML is neither.
+Result<std::shared_ptr<const ClusterSnapshot>> DecodeCluster(const std::string& name, std::string_view text,
+                                                             TimePoint now) {
+  const std::size_t limit = text.starts_with('{') ? kMaxSnapshotFileBytes : kMaxClusterFileBytes;
+  Result<ClusterSnapshot> snapshot = DecodeClusterFile(name, text, now, limit);
+  if (!snapshot) return snapshot.error();
+  return std::shared_ptr<const ClusterSnapshot>(std::make_shared<ClusterSnapshot>(*std::move(snapshot)));
+}
+
 }  // namespace
 
 Result<std::string> ReadTextFile(const std::string& path, std::size_t most_bytes) {
@@ -139,14 +148,16 @@ PolicyInput ReadPolicy(const std::string& path, TimePoint now) {
 
 Result<std::shared_ptr<const ClusterSnapshot>> ReadCluster(const std::string& name, TimePoint now) {
   if (name.empty()) return std::shared_ptr<const ClusterSnapshot>();
-  const bool sample = name == "sample";
-  Result<std::string> text = sample ? std::string(kEmbeddedCluster) : ReadTextFile(name, kMaxSnapshotFileBytes);
+  if (name == "sample") return DecodeCluster("(sample cluster)", kEmbeddedCluster, now);
+  const Result<std::string> text = ReadTextFile(name, kMaxSnapshotFileBytes);
   if (!text) return text.error();
-  // What `podium snapshot` writes of a big cluster is long, and JSON; a person's YAML is neither.
-  const std::size_t limit = text->starts_with('{') ? kMaxSnapshotFileBytes : kMaxClusterFileBytes;
-  Result<ClusterSnapshot> snapshot = DecodeClusterFile(sample ? "(sample cluster)" : name, *text, now, limit);
-  if (!snapshot) return snapshot.error();
-  return std::shared_ptr<const ClusterSnapshot>(std::make_shared<ClusterSnapshot>(*std::move(snapshot)));
+  return DecodeCluster(name, *text, now);
+}
+
+Result<std::shared_ptr<const ClusterSnapshot>> ReadClusterStream(std::istream& in, TimePoint now) {
+  const Result<std::string> text = ReadStream("-", in, kMaxSnapshotFileBytes);
+  if (!text) return text.error();
+  return DecodeCluster("-", *text, now);
 }
 
 }  // namespace podium

@@ -44,4 +44,7 @@ PolicyInput ReadPolicy(const std::string& path, TimePoint now);
 // `name`: empty for no cluster (null), "sample" for the one in the binary, else a cluster file.
 Result<std::shared_ptr<const ClusterSnapshot>> ReadCluster(const std::string& name, TimePoint now);
 
+// A cluster file from standard input.
+Result<std::shared_ptr<const ClusterSnapshot>> ReadClusterStream(std::istream& in, TimePoint now);
+
 }  // namespace podium

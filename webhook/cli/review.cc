@@ -55,9 +55,9 @@ struct Loaded {
   std::vector<std::string> problems;
 };
 
-void LoadCluster(const Options& options, TimePoint now, Loaded& loaded) {
+void LoadCluster(const Options& options, Io& io, Loaded& loaded) {
   if (!options.cluster.IsLive() && options.cluster.file.empty()) return;  // the policy's classes
-  auto snapshot = LookAtCluster(options.cluster, DecisionResources(), now);
+  auto snapshot = LookAtCluster(options.cluster, DecisionResources(), io);
   if (snapshot)
     loaded.snapshot = *std::move(snapshot);
   else
@@ -90,7 +90,7 @@ Loaded Load(const Options& options, Io& io) {
   loaded.policy = ReadPolicy(options.policy, io.now);
   if (!loaded.policy.policy)
     for (const std::string& problem : loaded.policy.problems) loaded.problems.push_back(problem);
-  LoadCluster(options, io.now, loaded);
+  LoadCluster(options, io, loaded);
   loaded.manifests = ReadManifests(options.paths, io.in);
   for (const std::string& problem : loaded.manifests.problems) loaded.problems.push_back(problem);
   LoadExpectation(options, loaded);

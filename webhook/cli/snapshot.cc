@@ -31,7 +31,7 @@ int Run(const Options& options, Io& io) {
   const std::vector<WatchRow> all = AllWatches();
   resources.reserve(all.size());
   for (const WatchRow& row : all) resources.push_back(row.resource);
-  const auto snapshot = LookAtCluster(options.cluster, resources, io.now);
+  const auto snapshot = LookAtCluster(options.cluster, resources, io);
   if (!snapshot) {
     io.err << "podium snapshot: " << PrintableLines(snapshot.error().message) << "\n";
     return kExitUnusable;

@@ -119,7 +119,7 @@ int Run(const Options& options, Io& io) {
     for (const std::string& problem : policy.problems) io.err << Printable(problem) << "\n";
     return kExitUnusable;
   }
-  const auto snapshot = LookAtCluster(options.cluster, BudgetResources(), io.now);
+  const auto snapshot = LookAtCluster(options.cluster, BudgetResources(), io);
   if (!snapshot) {
     io.err << "podium status: " << PrintableLines(snapshot.error().message) << "\n";
     return kExitUnusable;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "admission/fold.h"
+#include "cli/layout.h"
 #include "core/text.h"
 #include "rules/catalog.h"
 
@@ -21,23 +22,6 @@ struct Line {
   bool refused = false;
   std::vector<std::pair<std::string_view, std::string>> notes;  // label and message
 };
-
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kGreen = "\x1b[32m";
-constexpr std::string_view kYellow = "\x1b[33m";
-constexpr std::string_view kBold = "\x1b[1m";
-constexpr std::string_view kPlain = "\x1b[0m";
-
-// Characters, not bytes. Wide and combining ones are not looked at: names in Kubernetes are ASCII.
-std::size_t Width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
-
-std::string Painted(std::string_view text, std::string_view color, const TableStyle& style) {
-  if (!style.color) return std::string(text);
-  return std::string(color).append(text).append(kPlain);
-}
 
 // --- cells ----------------------------------------------------------------------------------------------------------
 
@@ -116,32 +100,11 @@ std::string Padded(const Row& cells, const std::array<std::size_t, kColumns>& wi
   return text;
 }
 
-// Breaks at spaces; a longer word stands alone on its line.
-std::string Wrapped(std::string_view text, std::size_t indent, std::size_t width) {
-  std::string out;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (column > indent && column + 1 + Width(word) > width) {
-      out.append("\n").append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out.push_back(' ');
-      ++column;
-    }
-    out.append(word);
-    column += Width(word);
-  }
-  return out;
-}
-
 std::string NoteText(const std::pair<std::string_view, std::string>& note, const TableStyle& style) {
   constexpr std::size_t kIndent = 11;  // "  refused  "
   const std::string_view color = note.first == "warning" ? kYellow : kRed;
   const std::size_t width = static_cast<std::size_t>(std::max(style.width, 40));
-  return "  " + Painted(note.first, color, style) + "  " + Wrapped(note.second, kIndent, width) + "\n";
+  return "  " + Painted(note.first, color, style.color) + "  " + Wrapped(note.second, kIndent, width) + "\n";
 }
 
 std::string Summary(const ReviewReport& report) {
@@ -158,15 +121,6 @@ std::string Summary(const ReviewReport& report) {
 
 }  // namespace
 
-std::string PrintableLines(std::string_view text) {
-  std::string out;
-  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-    out += Printable(text.substr(0, end)) + "\n";
-    text.remove_prefix(end + 1);
-  }
-  return out + Printable(text);
-}
-
 std::string ReportTable(const ReviewReport& report, const TableStyle& style) {
   const Row header = {"OBJECT", "NAMESPACE", "WORKLOAD TYPE", "CLASS", "GPUS", "VERDICT"};
   std::vector<Line> lines;
@@ -177,13 +131,13 @@ std::string ReportTable(const ReviewReport& report, const TableStyle& style) {
     widths[i] = header[i].size();
     for (const Line& line : lines) widths[i] = std::max(widths[i], Width(line.cells[i]));
   }
-  std::string text = Painted(Padded(header, widths) + header[kVerdictColumn], kBold, style) + "\n";
+  std::string text = Painted(Padded(header, widths) + header[kVerdictColumn], kBold, style.color) + "\n";
   for (const Line& line : lines) {
     const std::string_view color = line.refused ? kRed : kGreen;
     const std::string& verdict = line.cells[kVerdictColumn];
     std::string row = Padded(line.cells, widths);
     if (verdict.empty()) row.erase(row.find_last_not_of(' ') + 1);
-    text += row + (verdict.empty() ? "" : Painted(verdict, color, style)) + "\n";
+    text += row + (verdict.empty() ? "" : Painted(verdict, color, style.color)) + "\n";
     for (const auto& note : line.notes) text += NoteText(note, style);
   }
   return text + "\n" + Summary(report);

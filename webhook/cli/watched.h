@@ -9,6 +9,11 @@ namespace podium {
 // To decide about a manifest.
 inline std::vector<std::string_view> DecisionResources() { return {"namespaces", "priorityclasses.scheduling.k8s.io"}; }
 
+// To say what the scheduler does.
+inline std::vector<std::string_view> FeasibilityResources() {
+  return {"namespaces", "nodes", "pods", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy"};
+}
+
 // To plan budgets.
 inline std::vector<std::string_view> BudgetResources() {
   return {"namespaces",

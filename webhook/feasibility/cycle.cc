@@ -10,16 +10,6 @@
 namespace podium {
 namespace {
 
-std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
-  RequestTable table = cluster.requests;  // it may ask for what no node and no pod has
-  std::vector<Demand> demands;
-  for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
-    if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});
-  std::sort(demands.begin(), demands.end(), [](const Demand& a, const Demand& b) { return a.resource < b.resource; });
-  if (demands.size() > kMostDemands) demands.resize(kMostDemands);
-  return demands;
-}
-
 std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std::vector<Demand>& demands) {
   std::vector<std::int64_t> held;
   held.reserve(cluster.requests.shapes.size() * demands.size());
@@ -32,11 +22,31 @@ std::vector<std::int64_t> HeldByShape(const PreparedCluster& cluster, const std:
   return held;
 }
 
+void ChooseFilters(Cycle& cycle) {
+  cycle.filters.clear();
+  for (const FilterRow& filter : Filters())
+    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
+  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
+  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
+}
+
 std::int64_t ValueAt(const std::vector<std::int64_t>& amounts, ResourceId resource) {
   return resource < amounts.size() ? amounts[resource] : 0;
 }
 
 }  // namespace
+
+std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming) {
+  RequestTable table;  // the names only; it may ask for what no node and no pod has
+  table.resources = cluster.requests.resources;
+  table.ids = cluster.requests.ids;
+  std::vector<Demand> demands;
+  for (const Amount& amount : table.AmountsOf(SpecRequest(*incoming.spec)))
+    if (amount.value > 0) demands.push_back({table.resources[amount.resource], amount.resource, amount.value});
+  std::sort(demands.begin(), demands.end(), [](const Demand& a, const Demand& b) { return a.resource < b.resource; });
+  if (demands.size() > kMostDemands) demands.resize(kMostDemands);
+  return demands;
+}
 
 Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options) {
   Cycle cycle(cluster);
@@ -50,11 +60,15 @@ Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const Eval
   for (const auto& [node, pods] : cluster.promised)
     for (const PreparedPod& pod : pods)
       if (KeepsPromise(pod, incoming, options.scheduler_name)) cycle.promised[node].push_back(pod);
-  for (const FilterRow& filter : Filters())
-    if (filter.takes_part(cycle)) cycle.filters.push_back(&filter);
-  const auto first = std::find_if(cycle.filters.begin(), cycle.filters.end(), [](auto* row) { return row->sees_pods; });
-  cycle.first_that_sees_pods = static_cast<std::size_t>(first - cycle.filters.begin());
+  ChooseFilters(cycle);
   return cycle;
+}
+
+void CountChange(Cycle& cycle, std::uint32_t node, const PreparedPod& pod, std::int64_t times) {
+  CountChange(cycle.spread, node, pod, times);
+  const bool affinity_took_part = cycle.affinity.takes_part;
+  CountChange(cycle.affinity, node, pod.group, times);
+  if (affinity_took_part != cycle.affinity.takes_part) ChooseFilters(cycle);
 }
 
 void Overlay::Reset(std::uint32_t node) {

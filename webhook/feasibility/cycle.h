@@ -23,6 +23,9 @@ struct Demand {
 // More are not told apart (a bit each).
 constexpr std::size_t kMostDemands = 40;
 
+// What `incoming` asks for, sorted by resource; at most kMostDemands.
+std::vector<Demand> DemandsOf(const PreparedCluster& cluster, const Pod& incoming);
+
 struct Cycle {
   explicit Cycle(const PreparedCluster& its_cluster) : cluster(&its_cluster), affinity(its_cluster.nodes) {}
 
@@ -46,6 +49,10 @@ struct Cycle {
 
 // Requires: `cluster`, `incoming` outlive the result.
 Cycle BeginCycle(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options);
+
+// A pod came to `node` (`times` 1) or left it (-1) since BeginCycle, and the cluster says so too. Requires: its shape
+// and group were known then, and no promise changed.
+void CountChange(Cycle& cycle, std::uint32_t node, const PreparedPod& pod, std::int64_t times);
 
 // A node with pods taken away or put on it: an overlay, the node itself never changes. Only what this cycle's filters
 // read is kept. May be reset to another node, to save allocations.

@@ -147,11 +147,9 @@ class Evaluation {
                                        : "not eligible due to a terminating pod on the nominated node.");
       return;
     }
-    const std::vector<RankedCandidate> candidates = DryRunAll(scratch, table);
-    report_.chosen = BestCandidates(candidates, cluster_);
-    for (const RankedCandidate& candidate : candidates) report_.candidates.push_back(Publish(candidate));
-    if (candidates.empty()) {
-      report_.verdict = AnyNodeIsBigEnough() ? Feasibility::kPreemptionCannotHelp : Feasibility::kShapeNeverFits;
+    report_.chosen = BestOf(DryRunAll(scratch, table));
+    if (report_.candidates.empty()) {
+      report_.verdict = IsAnyNodeBigEnough(cycle_) ? Feasibility::kPreemptionCannotHelp : Feasibility::kShapeNeverFits;
       const std::size_t not_helped = cluster_.nodes.size() - report_.dry_run.size();
       report_.message += prefix + FitMessage(cluster_.nodes.size(), report_.dry_run, table.statuses(),
                                              {not_helped, "Preemption is not helpful for scheduling"});
@@ -178,35 +176,32 @@ class Evaluation {
     return waits ? std::optional(Ineligible::kTerminatingVictim) : std::nullopt;
   }
 
-  std::vector<RankedCandidate> DryRunAll(Overlay& scratch, StatusTable& table) {
-    std::vector<RankedCandidate> candidates;
-    candidates.reserve(potential_.size());
+  // The ranks of the candidates, which go into the report.
+  std::vector<Rank> DryRunAll(Overlay& scratch, StatusTable& table) {
+    std::vector<Rank> ranks;
+    ranks.reserve(potential_.size());
+    report_.candidates.reserve(potential_.size());
+    Evictions evictions(scratch);
     for (const std::uint32_t node : potential_) {
-      DryRun run = TryEvictions(node, scratch);
+      const DryRun& run = evictions.Try(node);
       budget_order_matters_ = budget_order_matters_ || run.budget_order_matters;
-      if (run.failed.passed())
-        candidates.push_back({node, std::move(run)});
-      else
+      if (!run.failed.passed()) {
         report_.dry_run.push_back({node, table.Position(run.failed)});
+        continue;
+      }
+      ranks.push_back(RankOf(run, cluster_.nodes[node]));
+      Publish(node, run);
     }
-    return candidates;
+    return ranks;
   }
 
-  Candidate Publish(const RankedCandidate& ranked) const {
-    Candidate candidate{ranked.node, {}, ranked.run.violations};
-    candidate.victims.reserve(ranked.run.victims.size());
-    for (const std::uint32_t position : ranked.run.victims)
-      candidate.victims.push_back(cluster_.nodes[ranked.node].pods[position].pod);
-    return candidate;
-  }
-
-  // Whether any node could hold the pod if nothing else ran there; labels and taints apart.
-  bool AnyNodeIsBigEnough() {
-    return std::any_of(cluster_.nodes.begin(), cluster_.nodes.end(), [&](const PreparedNode& node) {
-      return node.pod_limit > 0 && std::all_of(cycle_.demands.begin(), cycle_.demands.end(), [&](const Demand& demand) {
-               return demand.id < node.allocatable.size() && node.allocatable[demand.id] >= demand.amount;
-             });
-    });
+  void Publish(std::uint32_t node, const DryRun& run) {
+    Candidate& candidate = report_.candidates.emplace_back();
+    candidate.node = node;
+    candidate.budget_violations = run.violations;
+    candidate.victims.reserve(run.victims.size());
+    for (const std::uint32_t position : run.victims)
+      candidate.victims.push_back(cluster_.nodes[node].pods[position].pod);
   }
 
   // --- caveats ------------------------------------------------------------------------------------------------------

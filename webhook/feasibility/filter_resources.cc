@@ -18,4 +18,12 @@ FilterResult FilterResources(const Overlay& node) {
   return result;
 }
 
+bool FitsResources(const Overlay& node) {
+  if (node.pod_count() + 1 > node.node().pod_limit) return false;
+  const std::vector<Demand>& demands = node.cycle().demands;
+  for (std::size_t i = 0; i < demands.size(); ++i)
+    if (demands[i].amount > node.free(i)) return false;
+  return true;
+}
+
 }  // namespace podium

@@ -80,4 +80,12 @@ FilterResult RunFilters(const Overlay& node, Pass pass) {
   return RunOnce(node, pass);
 }
 
+bool PassesWithPods(const Overlay& node) {
+  const Cycle& cycle = node.cycle();
+  const bool only_resources = cycle.first_that_sees_pods + 1 == cycle.filters.size() &&
+                              cycle.filters.back()->plugin == Plugin::kNodeResourcesFit;
+  if (only_resources && cycle.promised.empty()) return FitsResources(node);
+  return RunFilters(node, Pass::kThoseThatSeePods).passed();
+}
+
 }  // namespace podium

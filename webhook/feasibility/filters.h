@@ -81,12 +81,16 @@ enum class Pass { kAllFilters, kThoseThatSeePods };
 // (runtime/framework.go, RunFilterPluginsWithNominatedPods).
 FilterResult RunFilters(const Overlay& node, Pass pass);
 
+// RunFilters(node, Pass::kThoseThatSeePods).passed(), sooner. Asked for every possible victim of every node.
+bool PassesWithPods(const Overlay& node);
+
 FilterResult FilterNodeUnschedulable(const Overlay& node);
 FilterResult FilterNodeName(const Overlay& node);
 FilterResult FilterTaints(const Overlay& node);
 FilterResult FilterNodeAffinity(const Overlay& node);
 FilterResult FilterPorts(const Overlay& node);
 FilterResult FilterResources(const Overlay& node);
+bool FitsResources(const Overlay& node);  // FilterResources(node).passed()
 FilterResult FilterSpread(const Overlay& node);
 FilterResult FilterPodAffinity(const Overlay& node);
 FilterResult FilterFeatures(const Overlay& node);

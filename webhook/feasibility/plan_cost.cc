@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "feasibility/budgets.h"
 #include "feasibility/outlook.h"
@@ -19,15 +20,6 @@ constexpr seconds kDefaultGrace{30};  // terminationGracePeriodSeconds, when it 
 seconds Between(TimePoint from, TimePoint to) {
   return std::max(seconds(0), std::chrono::ceil<seconds>(to).time_since_epoch() -
                                   std::chrono::ceil<seconds>(from).time_since_epoch());
-}
-
-// deletionTimestamp is the end of the grace period, not its beginning. A negative period counts as one second.
-seconds GraceOf(const Pod& pod, TimePoint now) {
-  const std::optional<TimePoint>& end = pod.standing->deletion_time;
-  if (pod.deleting && end) return Between(now, *end);
-  const std::optional<std::int64_t>& wish = pod.scheduling->grace_period_seconds;
-  if (!wish) return kDefaultGrace;
-  return seconds(*wish < 0 ? 1 : *wish);
 }
 
 std::optional<seconds> RanFor(const Pod& pod, TimePoint now) {
@@ -77,6 +69,31 @@ std::vector<const Pod*> LostPromises(const PreparedCluster& cluster, std::uint32
 
 }  // namespace
 
+// A negative period counts as one second.
+seconds GraceLeft(const Pod& victim, TimePoint now) {
+  const std::optional<TimePoint>& end = victim.standing->deletion_time;
+  if (victim.deleting && end) return Between(now, *end);
+  const std::optional<std::int64_t>& wish = victim.scheduling->grace_period_seconds;
+  if (!wish) return kDefaultGrace;
+  return seconds(*wish < 0 ? 1 : *wish);
+}
+
+std::vector<std::string> WaitWarnings(const PreparedCluster& cluster, const FeasibilityReport& report,
+                                      const Pod& incoming, const OutlookOptions& options) {
+  if (report.ineligible != Ineligible::kTerminatingVictim) return {};
+  const std::string& node = incoming.standing->nominated_node;
+  std::size_t count = 0;
+  seconds longest{};
+  for (const PreparedPod& pod : cluster.nodes[cluster.node_ids.at(node)].pods) {
+    if (pod.priority >= PriorityOf(incoming) || !pod.pod->deleting || !pod.pod->standing->preempted_by_scheduler)
+      continue;
+    ++count;
+    longest = std::max(longest, GraceLeft(*pod.pod, options.now));
+  }
+  return {"it waits for " + std::to_string(count) + (count == 1 ? " earlier victim" : " earlier victims") + " on " +
+          node + ", up to " + std::to_string(longest.count()) + " s more"};
+}
+
 std::optional<PreemptionPlan> PricePlan(const PreparedCluster& cluster, const FeasibilityReport& report,
                                         const Pod& incoming, const OutlookOptions& options) {
   if (report.chosen.empty()) return std::nullopt;
@@ -87,7 +104,7 @@ std::optional<PreemptionPlan> PricePlan(const PreparedCluster& cluster, const Fe
   const std::set<const Pod*> breakers = BudgetBreakers(cluster, chosen.node, PriorityOf(incoming));
   for (const Pod* pod : chosen.victims) {
     VictimCost victim{.pod = pod, .gpus = EffectiveGpuRequest(*pod->spec, options.gpus)};
-    victim.grace = GraceOf(*pod, options.now);
+    victim.grace = GraceLeft(*pod, options.now);
     victim.ran_for = RanFor(*pod, options.now);
     victim.loading = pod->phase == PodPhase::kRunning && !pod->ready;
     victim.breaks_budget = breakers.contains(pod);

@@ -24,11 +24,6 @@ ResolvedTerm Resolve(const PodAffinityTerm& term, const Pod& owner, const Prepar
   return resolved;
 }
 
-bool MatchesTerm(const ResolvedTerm& term, const Pod& pod) {
-  return term.term->selector && (term.every_namespace || term.namespaces.contains(*pod.namespace_name)) &&
-         Matches(*term.term->selector, *pod.labels);
-}
-
 bool MatchesAll(const std::vector<ResolvedTerm>& terms, const Pod& pod) {
   return std::all_of(terms.begin(), terms.end(), [&](const ResolvedTerm& term) { return MatchesTerm(term, pod); });
 }
@@ -55,14 +50,16 @@ GroupAffinity AffinityOf(PodAffinityState& state, const Pod& pod) {
   return group;
 }
 
-void CountNode(PodAffinityState& state, const PreparedNode& prepared, std::uint32_t node) {
-  for (const PreparedPod& pod : prepared.pods) {
-    const GroupAffinity& group = state.groups[pod.group];
-    for (const std::size_t key : group.refusing) state.refusing.Add(key, node, 1);
-    if (group.drawing)
-      for (const ResolvedTerm& term : state.affinity) state.drawing.Add(term.key, node, 1);
-    for (const std::size_t key : group.repelling) state.repelling.Add(key, node, 1);
-  }
+void CountPod(PodAffinityState& state, std::uint32_t node, std::uint32_t group, std::int64_t times) {
+  const GroupAffinity& affinity = state.groups[group];
+  for (const std::size_t key : affinity.refusing) state.refusing.Add(key, node, times);
+  if (affinity.drawing)
+    for (const ResolvedTerm& term : state.affinity) state.drawing.Add(term.key, node, times);
+  for (const std::size_t key : affinity.repelling) state.repelling.Add(key, node, times);
+}
+
+bool TakesPart(const PodAffinityState& state) {
+  return !state.affinity.empty() || !state.anti_affinity.empty() || state.refusing.total() > 0;
 }
 
 bool CountsForAnything(const PodAffinityState& state) {
@@ -91,6 +88,11 @@ bool IsAnyCounted(const TopologyCounts& counts, std::uint32_t node, const std::v
 
 }  // namespace
 
+bool MatchesTerm(const ResolvedTerm& term, const Pod& pod) {
+  return term.term->selector && (term.every_namespace || term.namespaces.contains(*pod.namespace_name)) &&
+         Matches(*term.term->selector, *pod.labels);
+}
+
 PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& incoming) {
   PodAffinityState state(cluster.nodes);
   state.incoming = &incoming;
@@ -106,10 +108,16 @@ PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& inc
   }
   for (const Pod* pod : cluster.groups) state.groups.push_back(AffinityOf(state, *pod));
   if (CountsForAnything(state))
-    for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) CountNode(state, cluster.nodes[node], node);
+    for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node)
+      for (const PreparedPod& pod : cluster.nodes[node].pods) CountPod(state, node, pod.group, 1);
   state.starts_group = MatchesAll(state.affinity, incoming);
-  state.takes_part = !state.affinity.empty() || !state.anti_affinity.empty() || state.refusing.total() > 0;
+  state.takes_part = TakesPart(state);
   return state;
+}
+
+void CountChange(PodAffinityState& state, std::uint32_t node, std::uint32_t group, std::int64_t times) {
+  CountPod(state, node, group, times);
+  state.takes_part = TakesPart(state);
 }
 
 AffinityDelta NoDelta(const PodAffinityState& state) {

@@ -20,6 +20,8 @@ struct ResolvedTerm {
   std::size_t key = 0;  // position in the counts
 };
 
+bool MatchesTerm(const ResolvedTerm& term, const Pod& pod);
+
 // What one pod adds to the counts of its own node, by position of the key.
 struct AffinityDelta {
   std::vector<std::int64_t> refusing;
@@ -51,6 +53,9 @@ struct PodAffinityState {
 };
 
 PodAffinityState CountPodAffinity(const PreparedCluster& cluster, const Pod& incoming);
+
+// A pod of `group` came to `node` (`times` 1) or left it (-1) since CountPodAffinity, which would now count it so.
+void CountChange(PodAffinityState& state, std::uint32_t node, std::uint32_t group, std::int64_t times);
 
 // All zero, of the right sizes.
 AffinityDelta NoDelta(const PodAffinityState& state);

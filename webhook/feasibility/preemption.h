@@ -2,7 +2,8 @@
 // Source: kubernetes pkg/scheduler/framework/plugins/defaultpreemption, framework/preemption.
 #pragma once
 
-#include <optional>
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "feasibility/cycle.h"
@@ -17,16 +18,35 @@ struct DryRun {
   bool budget_order_matters = false;
 };
 
-// `scratch` is reset to `node`.
-DryRun TryEvictions(std::uint32_t node, Overlay& scratch);
+// Tries one node after the other, and keeps its memory for the next.
+class Evictions {
+ public:
+  // `scratch` is reset to each node that is tried, and must outlive this.
+  explicit Evictions(Overlay& scratch) : scratch_(&scratch) {}
 
-struct RankedCandidate {
-  std::uint32_t node = 0;
-  DryRun run;
+  // Valid until the next call.
+  const DryRun& Try(std::uint32_t node);
+
+ private:
+  void SplitByBudgets(std::uint32_t first);
+  void Reprieve(const std::vector<std::uint32_t>& pods);
+
+  Overlay* scratch_;
+  DryRun run_;
+  std::vector<std::uint32_t> violating_;  // possible victims, most important first
+  std::vector<std::uint32_t> others_;
 };
 
-// Positions of the best candidates: equal in all criteria. Empty for none.
-std::vector<std::uint32_t> BestCandidates(const std::vector<RankedCandidate>& candidates,
-                                          const PreparedCluster& cluster);
+// What the scheduler compares candidates by, one criterion after the other; smallest is best.
+using Rank = std::array<std::int64_t, 5>;
+
+// Requires: `run` has victims, all of them on `node`.
+Rank RankOf(const DryRun& run, const PreparedNode& node);
+
+// Positions of the best: equal in all criteria. Empty for none.
+std::vector<std::uint32_t> BestOf(const std::vector<Rank>& ranks);
+
+// Whether any node could hold the pod if nothing else ran there; labels and taints apart.
+bool IsAnyNodeBigEnough(const Cycle& cycle);
 
 }  // namespace podium

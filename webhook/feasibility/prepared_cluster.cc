@@ -130,18 +130,15 @@ class Preparer {
     if (node != cluster_.node_ids.end()) cluster_.promised[node->second].push_back(PreparePod(pod));
   }
 
-  // A budget without a selector, or with an empty one, protects nothing here; nor is a pod without labels protected.
   void AddBudgets(const Table<Pdb>& budgets) {
     std::unordered_map<std::string_view, std::vector<const Pdb*>> by_namespace;
-    for (const auto& row : budgets)
-      if (row.value.selector && *row.value.selector != LabelSelector{})
-        by_namespace[row.value.namespace_name].push_back(&row.value);
+    for (const auto& row : budgets) by_namespace[row.value.namespace_name].push_back(&row.value);
     for (const Pod* pod : cluster_.groups) {
       std::vector<const Pdb*>& matching = cluster_.budgets.emplace_back();
       const auto own = by_namespace.find(*pod->namespace_name);
-      if (own == by_namespace.end() || pod->labels->empty()) continue;
+      if (own == by_namespace.end()) continue;
       for (const Pdb* budget : own->second)
-        if (Matches(*budget->selector, *pod->labels)) matching.push_back(budget);
+        if (Protects(*budget, *pod)) matching.push_back(budget);
     }
   }
 
@@ -195,6 +192,18 @@ void SortByImportance(std::vector<PreparedPod>& pods, const SchedulerRules& rule
 void SortByImportance(std::vector<std::uint32_t>& positions, const std::vector<PreparedPod>& pods,
                       const SchedulerRules& rules) {
   SortList(positions, rules, [&](std::uint32_t position) -> const PreparedPod& { return pods[position]; });
+}
+
+void InsertByImportance(std::vector<PreparedPod>& pods, const PreparedPod& newest, const SchedulerRules& rules) {
+  const bool first_of_its_equals = rules.unstarted_in_reverse && newest.start == kNotStarted;
+  pods.insert(first_of_its_equals ? std::lower_bound(pods.begin(), pods.end(), newest, IsMoreImportant)
+                                  : std::upper_bound(pods.begin(), pods.end(), newest, IsMoreImportant),
+              newest);
+}
+
+bool Protects(const Pdb& budget, const Pod& pod) {
+  return budget.namespace_name == *pod.namespace_name && budget.selector && *budget.selector != LabelSelector{} &&
+         !pod.labels->empty() && Matches(*budget.selector, *pod.labels);
 }
 
 PreparedCluster Prepare(const ClusterSnapshot& snapshot, const SchedulerRules& rules) {

@@ -93,6 +93,14 @@ void SortByImportance(std::vector<PreparedPod>& pods, const SchedulerRules& rule
 void SortByImportance(std::vector<std::uint32_t>& positions, const std::vector<PreparedPod>& pods,
                       const SchedulerRules& rules);
 
+// Puts `newest` where SortByImportance would have put it behind the others in the node's list. Requires: `pods` is
+// sorted.
+void InsertByImportance(std::vector<PreparedPod>& pods, const PreparedPod& newest, const SchedulerRules& rules);
+
+// Whether `pod` is one that `budget` asks to keep, namespace included. Without a selector, or with an empty one, it
+// protects nothing here; nor is a pod without labels protected.
+bool Protects(const Pdb& budget, const Pod& pod);
+
 FeasibilityReport Evaluate(const PreparedCluster& cluster, const Pod& incoming, const EvaluateOptions& options);
 
 }  // namespace podium

@@ -37,13 +37,13 @@ bool HasPodLevelAmount(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
+}  // namespace
+
 std::optional<GpuUnit> UnitOf(std::string_view resource, const std::vector<GpuResource>& gpus) {
   for (const GpuResource& gpu : gpus)
     if (MatchesPattern(gpu.pattern, resource)) return gpu.unit;
   return std::nullopt;
 }
-
-}  // namespace
 
 ResourceList EffectiveRequest(const PodSpec& spec) {
   ResourceList total;

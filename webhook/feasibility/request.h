@@ -2,6 +2,8 @@
 // Source: component-helpers/resource/helpers.go (PodRequests), without in-place resize: an incoming pod has no status.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "podium/objects.h"
@@ -13,6 +15,9 @@ namespace podium {
 // hugepages replace the result, overhead is added. A missing request is its limit (the API server fills that in on
 // Pods, not in templates). Exact amounts; round the totals.
 ResourceList EffectiveRequest(const PodSpec& spec);
+
+// Of the first entry whose pattern matches; absent: no GPU resource.
+std::optional<GpuUnit> UnitOf(std::string_view resource, const std::vector<GpuResource>& gpus);
 
 // The GPU part of it: one entry for each resource that `gpus` names (first matching pattern gives the unit), sorted by
 // resource, counts rounded up to whole units, zero counts left out.

@@ -9,25 +9,10 @@
 namespace podium {
 namespace {
 
-bool IsHopeless(const NodeStatus& status) {
-  return status.code == StatusCode::kUnresolvable && status.plugin != "NodeResourcesFit";
-}
-
-// Before the filters ran, an eligible pod has no outcomes at all.
+// A pod that the scheduler does not try has no outcomes at all.
 bool NodesWereLookedAt(const FeasibilityReport& report) { return !report.fit_nodes.empty() || !report.refused.empty(); }
 
 }  // namespace
-
-std::vector<char> UsableNodes(const FeasibilityReport& report) {
-  std::vector<char> usable(report.nodes.size(), 1);
-  for (const NodeOutcome& outcome : report.refused)
-    if (IsHopeless(report.statuses[outcome.status])) usable[outcome.node] = 0;
-  for (const NodeOutcome& outcome : report.dry_run) {
-    const NodeStatus& status = report.statuses[outcome.status];
-    if (IsHopeless(status) && !status.plugin.empty()) usable[outcome.node] = 0;  // no plugin: it has no victims
-  }
-  return usable;
-}
 
 std::optional<Room> CountRoom(const PreparedCluster& cluster, const FeasibilityReport& report, const Pod& incoming,
                               const OutlookOptions& options) {
@@ -41,7 +26,7 @@ std::optional<Room> CountRoom(const PreparedCluster& cluster, const FeasibilityR
   const std::vector<char> usable = UsableNodes(report);
   for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
     const NodeAmounts amounts = holdings.On(node);
-    if (amounts.allocatable == 0 && amounts.free == 0) continue;  // nor does anybody hold any there
+    if (amounts.allocatable == 0 && amounts.free == 0) continue;  // the node has none, and nobody holds any there
     room.nodes.push_back({node, amounts.allocatable, amounts.free, amounts.freeable, usable[node] != 0});
     if (usable[node] == 0) continue;
     // What is missing on an overcommitted node is not taken from another one.

@@ -29,13 +29,19 @@ bool AcceptsNode(const SpreadConstraint& constraint, const SchedulingSpec& spec,
   return constraint.taints_policy == NodeInclusion::kIgnore || ToleratesTaintsOf(spec, node);
 }
 
-// Terminating pods are not counted here; what is taken away later does not ask.
+// Terminating pods are not counted here; what a dry run takes away does not ask.
+bool IsCounted(const SpreadRow& row, const PreparedPod& pod) {
+  return row.counts_pods && row.matches[pod.group] != 0 && !pod.pod->deleting;
+}
+
 std::int64_t CountOn(const SpreadRow& row, const PreparedNode& node) {
-  return std::count_if(node.pods.begin(), node.pods.end(),
-                       [&](const PreparedPod& pod) { return row.matches[pod.group] != 0 && !pod.pod->deleting; });
+  return std::count_if(node.pods.begin(), node.pods.end(), [&](const PreparedPod& pod) { return IsCounted(row, pod); });
 }
 
 void FindSmallest(SpreadRow& row) {
+  row.counted_domains = 0;
+  row.smallest_domain = kNoDomain;
+  row.smallest = row.next_smallest = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t domain = 0; domain < row.pods.size(); ++domain) {
     const std::int64_t count = row.pods[domain];
     if (count == kNotCounted) continue;
@@ -56,12 +62,12 @@ SpreadRow RowOf(const SpreadConstraint& constraint, const PreparedCluster& clust
         selector && *pod->namespace_name == *incoming.namespace_name && Matches(*selector, *pod->labels) ? 1 : 0);
   row.domains = DomainsOf(cluster.nodes, constraint.topology_key);
   row.pods.assign(row.domains.count, kNotCounted);
-  const bool counts_pods = selector && *selector != LabelSelector{};  // an empty selector counts none
+  row.counts_pods = selector && *selector != LabelSelector{};
   for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
     row.counts_node.push_back(AcceptsNode(constraint, *incoming.scheduling, cluster.nodes[node].state->node) ? 1 : 0);
     if (row.counts_node.back() == 0) continue;
     std::int64_t& pods = row.pods[row.domains.of_node[node]];
-    pods = std::max<std::int64_t>(pods, 0) + (counts_pods ? CountOn(row, cluster.nodes[node]) : 0);
+    pods = std::max<std::int64_t>(pods, 0) + CountOn(row, cluster.nodes[node]);
   }
   FindSmallest(row);
   return row;
@@ -81,6 +87,14 @@ SpreadState CountSpread(const PreparedCluster& cluster, const Pod& incoming) {
   for (const SpreadConstraint& constraint : incoming.scheduling->spread)
     state.rows.push_back(RowOf(constraint, cluster, incoming));
   return state;
+}
+
+void CountChange(SpreadState& state, std::uint32_t node, const PreparedPod& pod, std::int64_t times) {
+  for (SpreadRow& row : state.rows) {
+    if (row.counts_node[node] == 0 || !IsCounted(row, pod)) continue;
+    row.pods[row.domains.of_node[node]] += times;
+    FindSmallest(row);
+  }
 }
 
 SpreadVerdict CheckSpread(const SpreadState& state, std::uint32_t node, const std::vector<std::int64_t>& deltas) {

@@ -13,6 +13,7 @@ namespace podium {
 struct SpreadRow {
   const SpreadConstraint* constraint = nullptr;
   std::int64_t self = 0;      // 1: the incoming pod matches too
+  bool counts_pods = false;   // an empty selector counts none, and so does a missing one
   std::vector<char> matches;  // by group of pods
   Domains domains;
   std::vector<char> counts_node;   // by node: it has the keys of all rows, and the policies accept it
@@ -29,6 +30,9 @@ struct SpreadState {
 };
 
 SpreadState CountSpread(const PreparedCluster& cluster, const Pod& incoming);
+
+// A pod came to `node` (`times` 1) or left it (-1) since CountSpread, which would now count it so.
+void CountChange(SpreadState& state, std::uint32_t node, const PreparedPod& pod, std::int64_t times);
 
 enum class SpreadVerdict { kFits, kNoLabel, kTooSkewed };
 

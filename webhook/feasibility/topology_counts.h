@@ -1,6 +1,7 @@
 // How many pods count at each (topology key, value).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -71,6 +72,15 @@ class TopologyCounts {
   [[nodiscard]] std::int64_t Count(std::size_t position, std::uint32_t node) const {
     const Key& key = keys_[position];
     return key.counts[key.domains.of_node[node]];
+  }
+
+  // True without any key.
+  [[nodiscard]] bool EachDomainIsOneNode() const {
+    return std::all_of(keys_.begin(), keys_.end(), [](const Key& key) {
+      const std::vector<std::uint32_t>& domains = key.domains.of_node;
+      return std::count_if(domains.begin(), domains.end(), [](std::uint32_t domain) { return domain != kNoDomain; }) ==
+             key.domains.count;
+    });
   }
 
   [[nodiscard]] std::size_t key_count() const { return keys_.size(); }

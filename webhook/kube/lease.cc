@@ -18,16 +18,17 @@ using Phase = LeaseState::Phase;
 using std::chrono::duration_cast;
 using std::chrono::seconds;
 
-constexpr double kJitter = 1.2;                // client-go: JitterFactor
+// Of the retry time. client-go: 1.2; but whoever looks every 2 to 4.4 s learns late that a lease is over.
+constexpr double kJitter = 0.2;
 constexpr std::int64_t kLongestLease = 600;    // seconds; somebody's mistake must not lock everybody out for ever
 constexpr std::int64_t kReleasedDuration = 1;  // seconds, as client-go releases
 
-// Whether others than its holder may take it. From when this process saw it change, by its own clock: what the holder
-// wrote as renewTime comes from another clock and may lie in the past or far in the future.
-bool IsFree(const LeaseState& state, Time now) {
+// When others than its holder may take it. By this process's own clock: what the holder wrote as renewTime comes from
+// another clock and may lie in the past or far in the future.
+Time FreeAt(const LeaseState& state) {
   const LeaseRecord& record = state.seen->record;
-  if (record.holder.empty()) return true;
-  return now >= state.seen_at + seconds(std::clamp<std::int64_t>(record.duration_seconds, 1, kLongestLease));
+  if (record.holder.empty()) return state.since;
+  return state.since + seconds(std::clamp<std::int64_t>(record.duration_seconds, 1, kLongestLease));
 }
 
 LeaseRecord OwnRecord(const LeaseState& state, const LeaseCandidate& candidate, TimePoint wall) {
@@ -45,9 +46,16 @@ LeaseRecord OwnRecord(const LeaseState& state, const LeaseCandidate& candidate, 
   return record;
 }
 
-// A change of metadata alone is no sign of life of the holder.
-void Observe(LeaseState& state, const StoredLease& lease, Time now) {
-  if (!state.seen || state.seen->record != lease.record) state.seen_at = now;
+// A change of metadata alone is no sign of life of the holder. A record that was not there at the look before was
+// written after that look was sent: the lease counts from then, so that it is over within its duration of the renewal
+// and not of when the renewal was seen. Not from further back than a holder's margin, though: it acts for the renew
+// deadline after it sent the renewal, which was before now; that must be over, with a retry to spare, also where this
+// process had been stopped between its looks.
+void Observe(LeaseState& state, const StoredLease& lease, const LeaseTimes& times, Time now) {
+  if (!state.seen || state.seen->record != lease.record) {
+    const Time margin = times.duration - times.renew_deadline - times.retry;
+    state.since = state.seen && state.looked_at ? std::max(*state.looked_at, now - margin) : now;
+  }
   state.seen = lease;
 }
 
@@ -57,20 +65,10 @@ void WaitForRetry(LeaseState& state, const LeaseCandidate& candidate, Time now) 
   state.not_before = now + duration_cast<Time>(std::chrono::duration<double>(candidate.times.retry) * (1 + spread));
 }
 
-void TakeAnswerOfLook(LeaseState& state, const LeaseCandidate& candidate, const Result<StoredLease>& answer, Time now) {
-  if (!answer && answer.error().kind == ErrorKind::kNotFound) {
-    state.seen.reset();
-    state.phase = Phase::kMake;
-    return;
-  }
-  if (!answer) return WaitForRetry(state, candidate, now);
-  Observe(state, *answer, now);
-  const bool ours = answer->record.holder == candidate.identity;
-  if (!ours) state.held.reset();
-  if (ours || IsFree(state, now))
-    state.phase = Phase::kTake;
-  else
-    WaitForRetry(state, candidate, now);
+// Looks again as soon as the lease is over.
+void WaitForHolder(LeaseState& state, const LeaseCandidate& candidate, Time now) {
+  WaitForRetry(state, candidate, now);
+  state.not_before = std::min(state.not_before, FreeAt(state));
 }
 
 struct SentAndAnswered {
@@ -78,11 +76,29 @@ struct SentAndAnswered {
   Time now;
 };
 
+void TakeAnswerOfLook(LeaseState& state, const LeaseCandidate& candidate, const Result<StoredLease>& answer,
+                      SentAndAnswered at) {
+  if (!answer && answer.error().kind == ErrorKind::kNotFound) {
+    state.seen.reset();
+    state.phase = Phase::kMake;
+    return;
+  }
+  if (!answer) return WaitForRetry(state, candidate, at.now);
+  Observe(state, *answer, candidate.times, at.now);
+  state.looked_at = at.sent;
+  const bool ours = answer->record.holder == candidate.identity;
+  if (!ours) state.held.reset();
+  if (ours || at.now >= FreeAt(state))
+    state.phase = Phase::kTake;
+  else
+    WaitForHolder(state, candidate, at.now);
+}
+
 void TakeAnswerOfWrite(LeaseState& state, const LeaseCandidate& candidate, const Result<StoredLease>& answer,
                        SentAndAnswered at) {
   const bool renewal = state.phase == Phase::kHold;
   if (answer) {
-    Observe(state, *answer, at.now);
+    Observe(state, *answer, candidate.times, at.now);
     state.phase = Phase::kHold;
     state.held = at.sent;
     return WaitForRetry(state, candidate, at.now);
@@ -127,7 +143,7 @@ LeaseStep Next(const LeaseState& state, const LeaseCandidate& candidate, Time no
 
 LeaseState After(LeaseState state, const LeaseCandidate& candidate, const LeaseStep& step,
                  const Result<StoredLease>& answer, Time sent, Time now) {
-  if (step.call == LeaseCall::kGet) TakeAnswerOfLook(state, candidate, answer, now);
+  if (step.call == LeaseCall::kGet) TakeAnswerOfLook(state, candidate, answer, {sent, now});
   if (step.call == LeaseCall::kCreate || step.call == LeaseCall::kUpdate)
     TakeAnswerOfWrite(state, candidate, answer, {sent, now});
   return state;

@@ -1,5 +1,7 @@
 // One of several replicas leads: a coordination.k8s.io/v1 Lease, kept the way client-go keeps it
-// (staging/src/k8s.io/client-go/tools/leaderelection/leaderelection.go), with a stricter idea of when to stop.
+// (staging/src/k8s.io/client-go/tools/leaderelection/leaderelection.go), with a stricter idea of when to stop and a
+// sharper one of when a lease is over: the gap after a leader's sudden death is the lease, not the lease and some
+// looks.
 #pragma once
 
 #include <atomic>
@@ -62,7 +64,7 @@ class LeaseApi {
 struct LeaseTimes {
   std::chrono::seconds duration{15};        // others wait as long for a sign of life
   std::chrono::seconds renew_deadline{10};  // not renewed for as long: this process stops acting
-  std::chrono::seconds retry{2};            // between tries; up to 1.2 times as much on top while it is not the leader
+  std::chrono::seconds retry{2};            // between tries; up to a fifth on top while it is not the leader
 };
 
 // --- the state machine ----------------------------------------------------------------------------------------------
@@ -87,11 +89,12 @@ struct LeaseState {
   enum class Phase { kLook, kMake, kTake, kHold };
 
   Phase phase = Phase::kLook;
-  std::optional<StoredLease> seen;           // as last answered
-  MonotonicClock::Time seen_at{};            // since when its record is as it is
-  std::optional<MonotonicClock::Time> held;  // when the last renewal that succeeded was sent
-  MonotonicClock::Time not_before{};         // of the next call
-  std::uint64_t tries = 0;                   // spreads the waiting times
+  std::optional<StoredLease> seen;                // as last answered
+  MonotonicClock::Time since{};                   // when its record was written, at the earliest (Observe in lease.cc)
+  std::optional<MonotonicClock::Time> looked_at;  // when the last look that was answered was sent
+  std::optional<MonotonicClock::Time> held;       // when the last renewal that succeeded was sent
+  MonotonicClock::Time not_before{};              // of the next call
+  std::uint64_t tries = 0;                        // spreads the waiting times
   bool operator==(const LeaseState&) const = default;
 };
 

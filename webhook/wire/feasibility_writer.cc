@@ -237,19 +237,21 @@ void WriteStock(JsonWriter& json, const GpuStock& stock) {
 
 }  // namespace
 
-void WriteOutlook(JsonWriter& json, const Outlook& outlook, const Pod& pod) {
+void WriteOutlookMembers(JsonWriter& json, const Outlook& outlook, const Pod& pod) {
   const FeasibilityReport& report = outlook.report;
-  WriteObject(json, [&] {
-    WriteText(json, "apiVersion", kApiVersion);
-    WriteText(json, "kind", "FeasibilityReport");
-    json.Key("pod");
-    WriteObject(json, [&] { PodName(json, pod); });
-    ReportHead(json, report);
-    if (outlook.plan) WritePlan(json, *outlook.plan, report);
-    if (outlook.room) WriteRoom(json, *outlook.room, report);
-    WriteList(json, "changes", outlook.changes, [&](const Change& change) { WriteChange(json, change); });
-    WriteTexts(json, "warnings", outlook.warnings);
-  });
+  WriteText(json, "apiVersion", kApiVersion);
+  WriteText(json, "kind", "FeasibilityReport");
+  json.Key("pod");
+  WriteObject(json, [&] { PodName(json, pod); });
+  ReportHead(json, report);
+  if (outlook.plan) WritePlan(json, *outlook.plan, report);
+  if (outlook.room) WriteRoom(json, *outlook.room, report);
+  WriteList(json, "changes", outlook.changes, [&](const Change& change) { WriteChange(json, change); });
+  WriteTexts(json, "warnings", outlook.warnings);
+}
+
+void WriteOutlook(JsonWriter& json, const Outlook& outlook, const Pod& pod) {
+  WriteObject(json, [&] { WriteOutlookMembers(json, outlook, pod); });
 }
 
 void WriteWorkload(JsonWriter& json, const WorkloadReport& report, const Table<NodeState>& nodes) {

@@ -13,6 +13,9 @@ namespace podium {
 // One FeasibilityReport object: what `outlook` says about `pod`.
 void WriteOutlook(JsonWriter& json, const Outlook& outlook, const Pod& pod);
 
+// The members of such an object, apiVersion and kind first, into one that is open: for callers with more to say.
+void WriteOutlookMembers(JsonWriter& json, const Outlook& outlook, const Pod& pod);
+
 // One object. `nodes`: of the snapshot that was evaluated, which the steps' positions are in.
 void WriteWorkload(JsonWriter& json, const WorkloadReport& report, const Table<NodeState>& nodes);
 
