@@ -39,6 +39,15 @@ std::vector<std::string> Concerned(const std::string& uid, const Advice& advice,
   return uids;
 }
 
+// A victim stays one when it is gone.
+Evictions WithEarlier(Evictions seen, const std::vector<std::string>& marked_earlier) {
+  std::vector<std::string>& marked = seen.marked;
+  marked.insert(marked.end(), marked_earlier.begin(), marked_earlier.end());
+  std::sort(marked.begin(), marked.end());
+  marked.erase(std::unique(marked.begin(), marked.end()), marked.end());
+  return seen;
+}
+
 const Pod* FindWaiting(const ClusterSnapshot& snapshot, const std::string& namespace_name, const std::string& name) {
   const auto before = [](const std::shared_ptr<const Pod>& pod,
                          const std::pair<std::string_view, std::string_view>& key) {
@@ -69,6 +78,7 @@ struct AccuracyLedger::Glance {
   const std::shared_ptr<const Advisor>& advisor;
   const ClusterSnapshot& snapshot;
   TimePoint now{};
+  std::unordered_map<std::string_view, const Pod*> placed;
   std::size_t checks = 0;
   std::vector<std::string> disagreements;
 };
@@ -101,32 +111,33 @@ void AccuracyLedger::TakeIn() {
     std::erase_if(entries_, [&](const Entry& known) { return known.uid == entry.uid; });
     entries_.push_back(std::move(entry));
   }
-  for (; entries_.size() > kMostPods; entries_.pop_front()) Drop(entries_.front(), Actual::kNothing);
+  for (; entries_.size() > kMostPods; entries_.pop_front()) GiveUp(entries_.front());
 }
 
 std::vector<std::string> AccuracyLedger::Look(const std::shared_ptr<const Advisor>& advisor, TimePoint now) {
   TakeIn();
-  Glance glance{advisor, *advisor->snapshot(), now, 0, {}};
+  Glance glance{advisor, *advisor->snapshot(), now, {}, 0, {}};
   if (!entries_.empty()) {
-    const auto placed = NewlyPlaced(previous_ == nullptr ? nullptr : previous_->snapshot().get(), glance.snapshot);
-    std::erase_if(entries_, [&](Entry& entry) {
-      const auto bound = placed.find(entry.uid);
-      const Pod* pod =
-          bound != placed.end() ? bound->second : FindWaiting(glance.snapshot, entry.namespace_name, entry.name);
-      if (pod != nullptr && pod->uid == entry.uid) {
-        entry.was_seen = true;
-        if (Judge(entry, *pod, glance)) return true;
-      } else if (entry.was_seen) {  // deleted before the scheduler's turn
-        return Drop(entry, Actual::kNothing), true;
-      }
-      if (now - entry.at < kPatience) return false;
-      return Drop(entry, Actual::kNothing), true;
-    });
+    glance.placed = NewlyPlaced(previous_ == nullptr ? nullptr : previous_->snapshot().get(), glance.snapshot);
+    std::erase_if(entries_, [&](Entry& entry) { return IsDone(entry, glance); });
   }
   previous_ = advisor;
   const MutexLock lock(mutex_);
   held_ = entries_.size();
   return std::move(glance.disagreements);
+}
+
+bool AccuracyLedger::IsDone(Entry& entry, Glance& glance) {
+  const auto bound = glance.placed.find(entry.uid);
+  const Pod* pod =
+      bound != glance.placed.end() ? bound->second : FindWaiting(glance.snapshot, entry.namespace_name, entry.name);
+  const bool is_there = pod != nullptr && pod->uid == entry.uid;
+  if (is_there && Judge(entry, *pod, glance)) return true;
+  const bool was_deleted = entry.was_seen && !is_there;
+  entry.was_seen = entry.was_seen || is_there;
+  if (!was_deleted && glance.now - entry.at < kPatience) return false;
+  GiveUp(entry);
+  return true;
 }
 
 // True: it is compared, and done with.
@@ -144,24 +155,19 @@ bool AccuracyLedger::Judge(Entry& entry, const Pod& pod, Glance& glance) {
 
 // Victims are marked one after the other, before or after the nomination is seen.
 bool AccuracyLedger::Settle(Entry& entry, const Pod& pod, const Sighting& sighting, Glance& glance) {
-  if (entry.nomination.what != Actual::kNominated) {
+  const bool is_new = entry.nomination.what != Actual::kNominated;
+  if (is_new) {
     entry.nomination = sighting;
     entry.nominated_at = glance.now;
     entry.before = previous_;
   }
-  if (const NodeState* node = glance.snapshot.nodes.Find(entry.nomination.node)) {
-    Evictions seen = SeeEvictions(*node, entry.at);
-    for (std::string& uid : entry.evictions.marked) seen.marked.push_back(std::move(uid));
-    std::sort(seen.marked.begin(), seen.marked.end());
-    seen.marked.erase(std::unique(seen.marked.begin(), seen.marked.end()), seen.marked.end());
-    entry.evictions = std::move(seen);
-  }
-  if (glance.now == entry.nominated_at && entry.before != nullptr) {
-    const std::vector<std::string> concerned = Concerned(entry.uid, *entry.advice, entry.evictions);
-    entry.moved = MovedBeside(*entry.before->snapshot(), glance.snapshot, concerned);
-  }
-  const bool over = sighting.what != Actual::kNominated;
-  if (!over && glance.now - entry.nominated_at < kSettle) return false;
+  if (const NodeState* node = glance.snapshot.nodes.Find(entry.nomination.node))
+    entry.evictions = WithEarlier(SeeEvictions(*node, entry.at), entry.evictions.marked);
+  if (is_new && entry.before != nullptr)
+    entry.moved =
+        MovedBeside(*entry.before->snapshot(), glance.snapshot, Concerned(entry.uid, *entry.advice, entry.evictions));
+  const bool is_over = sighting.what != Actual::kNominated;
+  if (!is_over && glance.now - entry.nominated_at < kSettle) return false;
   Compare(entry, pod, entry.nomination, glance);
   return true;
 }
@@ -191,9 +197,7 @@ bool AccuracyLedger::Moved(const Entry& entry, const Sighting& sighting, const G
   return MovedBeside(*entry.before->snapshot(), glance.snapshot, Concerned(entry.uid, *entry.advice, entry.evictions));
 }
 
-void AccuracyLedger::Drop(const Entry& entry, Actual actual) {
-  Count(entry.advice->verdict, actual, Outcome::kUnknown);
-}
+void AccuracyLedger::GiveUp(const Entry& entry) { Count(entry.advice->verdict, Actual::kNothing, Outcome::kUnknown); }
 
 void AccuracyLedger::Count(Feasibility predicted, Actual actual, Outcome outcome) {
   const MutexLock lock(mutex_);

@@ -74,7 +74,8 @@ class AccuracyLedger {
   struct Glance;
 
   void TakeIn();
-  void Drop(const Entry& entry, Actual actual);
+  void GiveUp(const Entry& entry);
+  bool IsDone(Entry& entry, Glance& glance);
   bool Judge(Entry& entry, const Pod& pod, Glance& glance);
   bool Settle(Entry& entry, const Pod& pod, const Sighting& sighting, Glance& glance);
   void Compare(const Entry& entry, const Pod& pod, const Sighting& sighting, Glance& glance);
@@ -82,10 +83,10 @@ class AccuracyLedger {
   static bool Moved(const Entry& entry, const Sighting& sighting, const Glance& glance);
   void Count(Feasibility predicted, Actual actual, Outcome outcome);
 
-  using Cell3 = std::tuple<Feasibility, Actual, Outcome>;
+  using CountKey = std::tuple<Feasibility, Actual, Outcome>;
   mutable Mutex mutex_;
   std::vector<Entry> incoming_ PODIUM_GUARDED_BY(mutex_);
-  std::map<Cell3, std::uint64_t> counts_ PODIUM_GUARDED_BY(mutex_);
+  std::map<CountKey, std::uint64_t> counts_ PODIUM_GUARDED_BY(mutex_);
   std::size_t held_ PODIUM_GUARDED_BY(mutex_) = 0;
   // Of the thread that looks.
   std::deque<Entry> entries_;  // oldest first
