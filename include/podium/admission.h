@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "podium/advice.h"
 #include "podium/objects.h"
 #include "podium/policy.h"
 #include "podium/snapshot.h"
@@ -45,6 +46,7 @@ struct AdmissionObject {
   ObjectMeta metadata;
   std::vector<PodTemplate> templates;  // in path order; empty for kinds without pods
   std::optional<Quota> quota;          // of a ResourceQuota
+  std::string uid = {};                // of a Pod; empty at /mutate: the API server makes it afterwards
   bool operator==(const AdmissionObject&) const = default;
 };
 
@@ -146,6 +148,7 @@ struct TemplateDecision {
   Trio after;  // what the stored object will carry; priority and policy as the class gives them
   // Of a template that is not Podium's to edit: what its pods are given when they are made, where that is another.
   std::optional<Trio> of_pods{};
+  std::optional<TemplateAdvice> advice{};  // absent: not asked for
   bool operator==(const TemplateDecision&) const = default;
 };
 

@@ -65,6 +65,25 @@ struct LadderClass {
   bool operator==(const LadderClass&) const = default;
 };
 
+// --- modes ----------------------------------------------------------------------------------------------------------
+
+enum class Mode {
+  kOff,
+  kAudit,    // recorded, the user sees nothing
+  kWarn,     // the user sees a warning
+  kEnforce,  // refused; an injection is carried out
+};
+
+constexpr std::string_view ToString(Mode mode) {
+  switch (mode) {
+    case Mode::kOff: return "off";
+    case Mode::kAudit: return "audit";
+    case Mode::kWarn: return "warn";
+    case Mode::kEnforce: return "enforce";
+  }
+  return "off";
+}
+
 // --- workload types -------------------------------------------------------------------------------------------------
 
 struct IntRange {  // both ends inclusive
@@ -114,28 +133,12 @@ struct WorkloadType {
   std::string priority_class;
   Respect respect = Respect::kPolicy;
   std::optional<BudgetTemplate> budget;
+  Mode advice = Mode::kWarn;  // what becomes of the evaluator's verdict on GPU pods (docs/advice.md)
   SourceSpan span;
   bool operator==(const WorkloadType&) const = default;
 };
 
 // --- rules ----------------------------------------------------------------------------------------------------------
-
-enum class Mode {
-  kOff,
-  kAudit,    // recorded, the user sees nothing
-  kWarn,     // the user sees a warning
-  kEnforce,  // refused; an injection is carried out
-};
-
-constexpr std::string_view ToString(Mode mode) {
-  switch (mode) {
-    case Mode::kOff: return "off";
-    case Mode::kAudit: return "audit";
-    case Mode::kWarn: return "warn";
-    case Mode::kEnforce: return "enforce";
-  }
-  return "off";
-}
 
 using SettingValue = std::variant<std::int64_t, bool, std::string>;
 
@@ -174,6 +177,7 @@ struct Policy {
   std::vector<GpuResource> gpus;
   std::vector<LadderClass> ladder;           // highest value first
   std::vector<WorkloadType> workload_types;  // in order of precedence: first match wins
+  Mode advice = Mode::kWarn;                 // of pods without a workload type
   std::map<std::string, RuleBinding> rules;  // every rule of the catalog, by id
   std::vector<Exemption> exemptions;
   Posture on_internal_error = Posture::kAllow;  // what a review gets that could be read but not decided

@@ -76,6 +76,32 @@ TEST(RecordTest, AnInjectedPodIsOneWholeLine) {
       R"("preemptionPolicy":"PreemptLowerPriority"}}]})");
 }
 
+TEST(RecordTest, AdviceIsTheVerdictAndWhatTheAuthorIsTold) {
+  const auto record_of = [](TemplateAdvice advice) {
+    Decision decision = InjectedDecision();
+    decision.templates[0].advice = std::move(advice);
+    return json::parse(MakeRecord(PodRequest(), decision, Context()))["templates"][0]["advice"];
+  };
+  auto advice = std::make_shared<Advice>();
+  advice->verdict = Feasibility::kFitsAfterPreemption;
+  advice->warning = "podium: fits after evicting 2 pods on gpu-7, up to 300 s";
+  advice->node = "gpu-7";
+  advice->victims = 2;
+  advice->wait_at_most = std::chrono::seconds(300);
+  advice->snapshot_generation = 3;
+  EXPECT_EQ(record_of({Mode::kWarn, advice, NoAdvice::kNone}),
+            json::parse(R"({"mode":"warn","verdict":"FitsAfterPreemption","node":"gpu-7","victims":2,
+              "waitAtMostSeconds":300,"text":"podium: fits after evicting 2 pods on gpu-7, up to 300 s",
+              "snapshotGeneration":3})"));
+  auto fits = std::make_shared<Advice>();
+  fits->verdict = Feasibility::kFitsNow;
+  fits->snapshot_generation = 4;
+  EXPECT_EQ(record_of({Mode::kAudit, fits, NoAdvice::kNone}),
+            json::parse(R"({"mode":"audit","verdict":"FitsNow","snapshotGeneration":4})"));
+  EXPECT_EQ(record_of({Mode::kEnforce, nullptr, NoAdvice::kStale}),
+            json::parse(R"({"mode":"enforce","missing":"stale"})"));
+}
+
 TEST(RecordTest, ARefusedQuotaTellsScopesAndFindings) {
   AdmissionRequest request = PodRequest();
   request.kind.kind = "ResourceQuota";

@@ -1,10 +1,12 @@
 // CPU milliseconds per verdict on one thread: nodes of 8 GPUs, all held by one-GPU batch pods, and a pod that wants 1,
-// 4 or 8 of them.
+// 4 or 8 of them. And what advice at admission adds to that.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <vector>
 
+#include "admission/advisor.h"
 #include "builders/clusters.h"
 #include "feasibility/prepared_cluster.h"
 
@@ -84,10 +86,25 @@ void Measure(int nodes, Load load) {
   std::printf("\n");
 }
 
+// What advice at admission costs: the picture beside the request path, a question that is new, one that is not.
+void MeasureAdvice(int nodes) {
+  const auto snapshot = std::make_shared<const ClusterSnapshot>(MakeCluster(nodes, Load::kBusy));
+  const EvaluateOptions options;
+  const double prepare = MedianOf(5, [&] { const Advisor advisor(snapshot, options); });
+  const Advisor advisor(snapshot, options);
+  const std::vector<GpuResource> gpus = {{"nvidia.com/gpu", GpuUnit::kDevice}};
+  std::int64_t asked = 0;
+  const double first = MedianOf(21, [&] { (void)advisor.Ask(MakePreemptor(4, Load::kBusy), gpus, ++asked); });
+  const double again = MedianOf(201, [&] { (void)advisor.Ask(MakePreemptor(4, Load::kBusy), gpus, asked); });
+  std::printf("%5d nodes, advice: picture %7.3f ms; new question %7.3f ms; known question %7.4f ms\n", nodes, prepare,
+              first, again);
+}
+
 }  // namespace
 }  // namespace podium
 
 int main() {
   for (const podium::Load load : {podium::Load::kPlain, podium::Load::kBusy})
     for (const int nodes : {100, 1000, 5000}) podium::Measure(nodes, load);
+  for (const int nodes : {100, 1000, 5000}) podium::MeasureAdvice(nodes);
 }

@@ -115,6 +115,7 @@ check_the_webhook() {
   check_outage
   check_live
   check_queries
+  check_advice
 }
 
 main "$@"

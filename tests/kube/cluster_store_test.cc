@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -108,6 +110,22 @@ TEST_F(ClusterStoreTest, PublishesAtMostOnceInAnInterval) {
   ASSERT_TRUE(Pods().Delete(PodJson("chat-1", "gpu-a")));
   EXPECT_EQ(PodNames(), Strings{"chat-2"}) << "the last publication is old: at once";
   EXPECT_EQ(store_.Current()->generation, published->generation + 1);
+}
+
+TEST_F(ClusterStoreTest, WhoWaitsForTheNextSnapshotGetsItOrHearsOfTheEnd) {
+  std::stop_source stop;
+  std::promise<std::shared_ptr<const ClusterSnapshot>> first;
+  const std::jthread waiter([&] { first.set_value(store_.WaitForNext(0, stop.get_token())); });
+  Sync();
+  const auto snapshot = first.get_future().get();
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(store_.WaitForNext(0, stop.get_token()), store_.Current()) << "there is a newer one already";
+  const std::uint64_t newest = store_.Current()->generation;
+  std::promise<std::shared_ptr<const ClusterSnapshot>> none;
+  const std::jthread patient([&] { none.set_value(store_.WaitForNext(newest, stop.get_token())); });
+  stop.request_stop();
+  EXPECT_EQ(none.get_future().get(), nullptr);
+  EXPECT_EQ(store_.WaitForNext(0, stop.get_token()), nullptr);
 }
 
 TEST_F(ClusterStoreTest, AClockThatWasSetBackDoesNotStopIt) {

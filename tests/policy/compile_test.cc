@@ -37,6 +37,7 @@ TEST(CompilePolicy, FillsEveryField) {
   EXPECT_EQ(policy.on_internal_error, Posture::kRefuse);
   EXPECT_EQ(policy.on_stale_cluster, StaleCluster::kLadder);
   EXPECT_EQ(policy.stale_after, std::chrono::seconds(600));
+  EXPECT_EQ(policy.advice, Mode::kAudit);
 }
 
 TEST(CompilePolicy, SortsTheLadderHighestFirst) {
@@ -62,8 +63,20 @@ TEST(CompilePolicy, KeepsWorkloadTypesInTheirOrder) {
   MatchClause jobs;
   jobs.kinds = {"Job", "CronJob"};
   const std::vector<WorkloadType> want = {
-      {"chat", {chat, slices}, "top", Respect::kUser, BudgetTemplate{"25%", std::nullopt, true}, {"p.yaml", 16, 7}},
-      {"nightly", {jobs}, "low", Respect::kCeiling, BudgetTemplate{"1", std::nullopt, false}, {"p.yaml", 30, 7}},
+      {.name = "chat",
+       .any = {chat, slices},
+       .priority_class = "top",
+       .respect = Respect::kUser,
+       .budget = BudgetTemplate{"25%", std::nullopt, true},
+       .advice = Mode::kAudit,
+       .span = {"p.yaml", 16, 7}},
+      {.name = "nightly",
+       .any = {jobs},
+       .priority_class = "low",
+       .respect = Respect::kCeiling,
+       .budget = BudgetTemplate{"1", std::nullopt, false},
+       .advice = Mode::kEnforce,
+       .span = {"p.yaml", 30, 7}},
   };
   EXPECT_EQ(MustCompile(FullPolicy()).workload_types, want);
 }
@@ -80,9 +93,9 @@ TEST(CompilePolicy, BindsEveryRuleOfTheCatalog) {
   multi_gpu.mode = Mode::kAudit;
   multi_gpu.settings["limit"] = std::int64_t{2};
   multi_gpu.settings["sliceLimit"] = std::int64_t{0};
-  multi_gpu.span = {"p.yaml", 36, 5};
+  multi_gpu.span = {"p.yaml", 37, 5};
   want.at("uncharged-quota-key").mode = Mode::kOff;
-  want.at("uncharged-quota-key").span = {"p.yaml", 37, 5};
+  want.at("uncharged-quota-key").span = {"p.yaml", 38, 5};
   EXPECT_EQ(policy.rules, want);
 }
 
@@ -94,7 +107,7 @@ TEST(CompilePolicy, AnExemptionCountsToTheEndOfItsDay) {
                        .owner = "eval-team",
                        .reason = "needs pairs",
                        .expires_at = std::chrono::sys_days(std::chrono::year(2027) / 2 / 1),
-                       .span = {"p.yaml", 39, 7}};
+                       .span = {"p.yaml", 40, 7}};
   EXPECT_EQ(MustCompile(FullPolicy()).exemptions, std::vector<Exemption>{want});
 }
 
@@ -193,9 +206,9 @@ TEST(CompilePolicy, ProblemsComeInTheOrderOfTheFiles) {
   };
   EXPECT_EQ(Lint(files),
             "z.yaml:4:8: error: unknown key 'clases'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'classes'?\n"
+            "onInternalError, onStaleCluster, staleAfterSeconds, advice; did you mean 'classes'?\n"
             "a.yaml:3:8: error: unknown key 'ruels'; allowed: gpus, classes, workloadTypes, rules, exemptions, "
-            "onInternalError, onStaleCluster, staleAfterSeconds; did you mean 'rules'?\n");
+            "onInternalError, onStaleCluster, staleAfterSeconds, advice; did you mean 'rules'?\n");
 }
 
 TEST(CompilePolicy, OneBrokenFileHidesNothingOfTheOthers) {

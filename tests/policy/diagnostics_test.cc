@@ -50,10 +50,10 @@ constexpr Row kFiles[] = {
      "p.yaml:3:29: error: unknown key 'labels'; allowed: name\n"},
     {"SpecIsAList", "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec: [gpus]\n",
      "p.yaml:4:7: error: spec is a list; allowed: spec, a mapping with the keys gpus, classes, workloadTypes, rules, "
-     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds\n"},
+     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds, advice\n"},
     {"SpecIsNothing", "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec:\n",
      "p.yaml:4:1: error: spec is empty; allowed: spec, a mapping with the keys gpus, classes, workloadTypes, rules, "
-     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds\n"},
+     "exemptions, onInternalError, onStaleCluster, staleAfterSeconds, advice\n"},
     {"KeysOfAnotherPlace",
      "apiVersion: podium.gpu/v1\nkind: PriorityPolicy\nmetadata: {name: t}\nspec: {}\nrules: {}\n",
      "p.yaml:5:1: error: unknown key 'rules'; allowed: apiVersion, kind, metadata, spec\n"},
@@ -167,17 +167,18 @@ constexpr Row kTypes[] = {
      R"(  classes: [{name: a, value: 1}]
   workloadTypes:
     - {name: chat_bot, match: {gpus: 1}, class: a, respects: user}
-    - {name: x, respect: users}
+    - {name: x, respect: users, advice: refuse}
     - {name: y, match: {gpus: 1}, class: b}
 )",
      "p.yaml:7:14: error: spec.workloadTypes[0].name is 'chat_bot'; allowed: 1 to 63 lower-case letters, digits and "
      "'-', with a letter or digit at both ends\n"
-     "p.yaml:7:52: error: unknown key 'respects'; allowed: name, match, class, respect, budget; did you mean "
+     "p.yaml:7:52: error: unknown key 'respects'; allowed: name, match, class, respect, budget, advice; did you mean "
      "'respect'?\n"
      "p.yaml:8:7: error: missing key 'match'; a workload type needs name, match, class\n"
      "p.yaml:8:7: error: missing key 'class'; a workload type needs name, match, class\n"
      "p.yaml:8:26: error: spec.workloadTypes[1].respect is 'users'; allowed: user, policy, ceiling; did you mean "
      "'user'?\n"
+     "p.yaml:8:41: error: spec.workloadTypes[1].advice is 'refuse'; allowed: off, audit, warn, enforce\n"
      "p.yaml:9:42: error: class 'b' is not in spec.classes; allowed: a\n"},
     {"Matches",
      R"(  classes: [{name: a, value: 1}]
@@ -373,6 +374,8 @@ constexpr Row kRules[] = {
      "mean 'expires'?\n"},
     {"Posture", "  onInternalError: deny\n",
      "p.yaml:5:20: error: spec.onInternalError is 'deny'; allowed: allow, refuse\n"},
+    {"Advice", "  advice: refuse\n",
+     "p.yaml:5:11: error: spec.advice is 'refuse'; allowed: off, audit, warn, enforce\n"},
     {"StaleCluster", "  onStaleCluster: ignore\n  staleAfterSeconds: 60\n",
      "p.yaml:5:19: error: spec.onStaleCluster is 'ignore'; allowed: use, ladder, refuse\n"
      "p.yaml:6:22: error: spec.staleAfterSeconds is 60; allowed: a whole number from 120 to 86400\n"},

@@ -206,6 +206,7 @@ TEST_P(BadTypeTest, IsRefusedByBoth) {
 constexpr Row kBadTypes[] = {
     {"UnknownKey", "match: {gpus: 1}, gracePeriodAtMost: 60s"},
     {"Respect", "match: {gpus: 1}, respect: author"},
+    {"Advice", "match: {gpus: 1}, advice: deny"},
     {"EmptyMatch", "match: {}"},
     {"EmptyAny", "match: {any: []}"},
     {"AnyAndMore", "match: {any: [{gpus: 1}], gpus: 1}"},
@@ -349,7 +350,7 @@ TEST(Schema, DefaultsAreTheLoaders) {
       with_defaults("workloadType", "name: x, class: a, match: {gpus: {" + with_defaults("gpuMatch", "count: 1") +
                                         "}}, budget: {" + with_defaults("budget", "minAvailable: 1") + "}");
   std::string end;
-  for (const std::string key : {"onInternalError", "onStaleCluster", "staleAfterSeconds"})
+  for (const std::string key : {"onInternalError", "onStaleCluster", "staleAfterSeconds", "advice"})
     end += "  " + key + ": " + Schema().at("/definitions/spec/properties"_json_pointer).at(key).at("default").dump() +
            "\n";
   const Policy brief = policy(row, type, exemption, "");
@@ -361,6 +362,7 @@ TEST(Schema, DefaultsAreTheLoaders) {
   EXPECT_EQ(full.on_internal_error, brief.on_internal_error);
   EXPECT_EQ(full.on_stale_cluster, brief.on_stale_cluster);
   EXPECT_EQ(full.stale_after, brief.stale_after);
+  EXPECT_EQ(full.advice, brief.advice);
 }
 
 TEST(Schema, TheShippedPolicyNamesItForEditors) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builders/clusters.h"
 #include "builders/policies.h"
 #include "fakes/temp_dir.h"
 #include "serving/operations.h"
@@ -47,6 +48,11 @@ class WebhookTest : public testing::Test {
     WebhookDeps deps;
     deps.policy = &policy_;
     deps.snapshots = &snapshots_;
+    deps.advisors = &advisors_;
+    deps.decided = [this](const AdmissionRequest& request, const Decision& decision, TimePoint) {
+      decided_.push_back(std::string(request.DisplayName()) + ' ' +
+                         (decision.verdict == Verdict::kAllow ? "in" : "out"));
+    };
     deps.audit_mode = audit_mode_;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
@@ -87,6 +93,8 @@ class WebhookTest : public testing::Test {
 
   FakeClock clock_;
   FakeSnapshots snapshots_;
+  Cell<Advisor> advisors_;
+  std::vector<std::string> decided_;
   FakeAudit audit_;
   AuditMode audit_mode_ = AuditMode::kStrict;
   std::function<ClusterFigures()> figures_;
@@ -152,6 +160,40 @@ TEST_F(WebhookTest, AsksToComeBackWhileThereIsNoPolicy) {
   EXPECT_EQ(response.status, 503);
   EXPECT_THAT(response.headers, ElementsAre(std::pair<std::string, std::string>("Retry-After", "1")));
   EXPECT_EQ(response.body, "{\"error\": \"no policy is loaded yet; try again\"}\n");
+}
+
+// --- advice ---------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<const ClusterSnapshot> OneNodeWithoutGpus(std::uint64_t generation, std::chrono::seconds taken_at) {
+  ClusterSnapshot snapshot = ClusterBuilder().WithNode("cpu-1", {}).Build();
+  for (const LadderClass& row : builders::ThreeTiers().ladder)
+    snapshot.classes.Put(row.priority_class.name, row.priority_class);
+  snapshot.generation = generation;
+  snapshot.taken_at = TimePoint() + taken_at;
+  return std::make_shared<const ClusterSnapshot>(std::move(snapshot));
+}
+
+TEST_F(WebhookTest, AdviceComesWithTheAnswerTheRecordAndTheMetrics) {
+  snapshots_.snapshot = OneNodeWithoutGpus(8, std::chrono::seconds(1));
+  advisors_.Store(std::make_shared<const Advisor>(OneNodeWithoutGpus(7, std::chrono::seconds(0)), EvaluateOptions{}));
+  const json answer = json::parse(Send("/validate", Body("pod-embedder")).body)["response"];
+  ASSERT_EQ(answer["warnings"].size(), 2U) << "a finding has the first word";
+  EXPECT_EQ(answer["warnings"][1], "podium: will never fit: 1 nvidia.com/gpu wanted on one node, no node has any");
+  EXPECT_EQ(answer["auditAnnotations"]["feasibility"], "ShapeNeverFits");
+  const json record = json::parse(audit_.lines.at(0));
+  EXPECT_EQ(record["snapshotGeneration"], 7) << "one picture for everything";
+  EXPECT_EQ(record["templates"][0]["advice"]["verdict"], "ShapeNeverFits");
+  EXPECT_THAT(Get("/metrics").body, HasSubstr("podium_advice_total{verdict=\"ShapeNeverFits\"} 1\n"));
+  EXPECT_EQ(decided_, std::vector<std::string>{"embedder-0 in"});
+}
+
+TEST_F(WebhookTest, AnAdvisorThatHasFallenBehindIsNotAsked) {
+  snapshots_.snapshot = OneNodeWithoutGpus(8, std::chrono::seconds(2));
+  advisors_.Store(std::make_shared<const Advisor>(OneNodeWithoutGpus(7, std::chrono::seconds(0)), EvaluateOptions{}));
+  const json answer = json::parse(Send("/validate", Body("pod-embedder")).body)["response"];
+  EXPECT_EQ(answer["warnings"].size(), 1U) << "the finding's";
+  EXPECT_FALSE(answer["auditAnnotations"].contains("feasibility"));
+  EXPECT_EQ(json::parse(audit_.lines.at(0))["snapshotGeneration"], 8);
 }
 
 TEST_F(WebhookTest, TakesThePolicyThatIsInForceNow) {
@@ -251,6 +293,8 @@ TEST_F(WebhookTest, ShowsWhatOtherPartsCount) {
     ClusterFigures figures;
     figures.watches = {{.resource = "pods", .lists = 1, .watches = 2, .events = 30, .errors = 4}};
     figures.class_drift["value"] = 2;
+    figures.accuracy = {{"FitsNow", "Bound", "agreed", 41}, {"FitsNow", "Unschedulable", "overtaken", 2}};
+    figures.accuracy_waiting = 9;
     figures.budgets = BudgetFigures{.leader = true,
                                     .last_round = clock_.Now() - std::chrono::seconds(3),
                                     .managed = 5,
@@ -271,6 +315,10 @@ TEST_F(WebhookTest, ShowsWhatOtherPartsCount) {
            "podium_watch_errors_total{resource=\"pods\"} 4\n",
            "podium_class_drift{difference=\"value\"} 2\n",
            "podium_class_drift{difference=\"missing\"} 0\n",
+           "podium_feasibility_accuracy_total{predicted=\"FitsNow\",actual=\"Bound\",outcome=\"agreed\"} 41\n",
+           "podium_feasibility_accuracy_total{predicted=\"FitsNow\",actual=\"Unschedulable\",outcome=\"overtaken\"} "
+           "2\n",
+           "podium_feasibility_accuracy_waiting 9\n",
            "podium_budgets_leader 1\n",
            "podium_budgets_round_age_seconds 3\n",
            "podium_budgets_managed 5\n",

@@ -206,6 +206,12 @@ Result<ObjectMeta> DecodeMetadata(JsonElement object) {
   return DecodeObjectMeta(*metadata, "/metadata");
 }
 
+std::string UidOf(JsonElement object) {
+  std::string_view uid;
+  const bool present = object.at_pointer("/metadata/uid").get(uid) == simdjson::SUCCESS;
+  return present && uid.size() <= kMaxUidLength ? std::string(uid) : std::string();
+}
+
 // Metadata and quota: all that is read of an old object, and the frame of a new one.
 Result<AdmissionObject> DecodeFrame(JsonElement json, const GroupVersionKind& kind) {
   Result<ObjectMeta> metadata = DecodeMetadata(json);
@@ -221,10 +227,9 @@ Result<AdmissionObject> DecodeObject(JsonElement json, const Field& old_object, 
   Result<AdmissionObject> object = DecodeFrame(json, kind);
   if (!object || workload == nullptr) return object;
   Result<std::vector<PodTemplate>> templates = DecodeTemplates(json, old_object, *workload, object->metadata);
-  if (templates)
-    object->templates = std::move(*templates);
-  else
-    object = templates.error();
+  if (!templates) return templates.error();
+  object->templates = std::move(*templates);
+  if (workload->template_paths.front().empty()) object->uid = UidOf(json);
   return object;
 }
 

@@ -8,9 +8,6 @@
 namespace podium {
 namespace {
 
-// The API server drops a warning with control characters and cuts long ones (SA/endpoints/filters/warning.go).
-constexpr std::size_t kWarnings = 3;
-constexpr std::size_t kWarningBytes = 120;
 // A RayJob may have hundreds of worker groups with the same fault; ten of them are enough to act on.
 constexpr std::size_t kReasons = 10;
 constexpr std::size_t kProblemBytes = 500;
@@ -59,9 +56,9 @@ std::vector<std::string> Warnings(const std::vector<Finding>& findings, Verdict 
     std::string text = Warning(finding);
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
-  if (all.size() <= kWarnings) return all;
-  const std::size_t untold = all.size() - (kWarnings - 1);
-  all.resize(kWarnings - 1);
+  if (all.size() <= kMostWarnings) return all;
+  const std::size_t untold = all.size() - (kMostWarnings - 1);
+  all.resize(kMostWarnings - 1);
   all.push_back("and " + std::to_string(untold) + " more warnings; the audit log has them all");
   return all;
 }

@@ -77,6 +77,10 @@ void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
   const auto class_name = [](const TemplateDecision& each) {
     return each.after.class_name ? std::string_view(*each.after.class_name) : std::string_view();
   };
+  // Of a picture of the cluster: two calls may see two. The API server keeps the first and says so in its log.
+  const auto verdict = [](const TemplateDecision& each) {
+    return each.advice && each.advice->given ? ToString(each.advice->given->verdict) : std::string_view();
+  };
   const auto write = [&json](std::string_view key, std::string_view value) {
     if (value.empty()) return;
     json.Key(key);
@@ -86,6 +90,7 @@ void WriteAuditAnnotations(JsonWriter& json, const Decision& decision) {
   json.BeginObject();
   write("workload-type", DistinctValues(decision.templates, workload_type));
   write("priority-class", DistinctValues(decision.templates, class_name));
+  write("feasibility", DistinctValues(decision.templates, verdict));
   write("policy-revision", decision.policy_revision);
   if (DependsOnRequestOnly(decision.skipped)) write("skipped", ToString(decision.skipped));
   json.EndObject();

@@ -35,6 +35,7 @@ constexpr std::size_t kMaxPath = 96;
 constexpr std::size_t kMaxMessage = 400;
 constexpr std::size_t kMaxScope = 160;
 constexpr std::size_t kMaxError = 200;
+constexpr std::size_t kMaxWarning = 160;
 constexpr std::size_t kMaxGpus = 4;
 constexpr std::size_t kMaxEdits = 8;
 
@@ -217,6 +218,27 @@ void WriteGpu(Record& record, const GpuRequest& gpu) {
   record.json().EndObject();
 }
 
+// `text` is what the author is told, or would be in the mode warn.
+void WriteAdvice(Record& record, const TemplateAdvice& advice) {
+  record.json().Key("advice");
+  record.json().BeginObject();
+  record.Text("mode", ToString(advice.mode), kMaxShort);
+  if (advice.given == nullptr) {
+    record.Text("missing", ToString(advice.missing), kMaxShort);
+  } else {
+    const Advice& given = *advice.given;
+    record.Text("verdict", ToString(given.verdict), kMaxShort);
+    record.OptionalText("node", given.node, kMaxName);
+    if (given.verdict == Feasibility::kFitsAfterPreemption) {
+      record.Number("victims", static_cast<std::int64_t>(given.victims));
+      record.Number("waitAtMostSeconds", given.wait_at_most.count());
+    }
+    record.OptionalText("text", given.warning, kMaxWarning);
+    record.Number("snapshotGeneration", static_cast<std::int64_t>(given.snapshot_generation));
+  }
+  record.json().EndObject();
+}
+
 void WriteTemplate(Record& record, const TemplateDecision& slot, std::size_t limit) {
   record.json().BeginObject();
   record.Text("path", slot.path, kMaxPath);
@@ -225,6 +247,7 @@ void WriteTemplate(Record& record, const TemplateDecision& slot, std::size_t lim
   record.Array("gpus", slot.gpus.size(), kMaxGpus, limit, [&](std::size_t i) { WriteGpu(record, slot.gpus[i]); });
   WriteTrio(record, "before", slot.before);
   WriteTrio(record, "after", slot.after);
+  if (slot.advice) WriteAdvice(record, *slot.advice);
   record.json().EndObject();
 }
 

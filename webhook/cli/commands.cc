@@ -22,6 +22,7 @@ constexpr Command kCommands[] = {
     {"status", "Compare the policy with a cluster: classes and budgets", SetUpStatus},
     {"classes", "Compare the policy's PriorityClasses with a cluster's, or create them", SetUpClasses},
     {"pdb", "Show which disruption budgets workloads would get, and why", SetUpPdb},
+    {"accuracy", "How often the advice of running replicas was right", SetUpAccuracy},
     {"snapshot", "Print what Podium sees of a cluster, to be read back from a file", SetUpSnapshot},
 };
 

@@ -49,6 +49,7 @@ Action SetUpLint(CLI::App& app);
 Action SetUpStatus(CLI::App& app);
 Action SetUpClasses(CLI::App& app);
 Action SetUpPdb(CLI::App& app);
+Action SetUpAccuracy(CLI::App& app);
 Action SetUpSnapshot(CLI::App& app);
 Action SetUpFeasibility(CLI::App& app);
 Action SetUpWhy(CLI::App& app);

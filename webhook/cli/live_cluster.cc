@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/advice_publisher.h"
 #include "cli/clock.h"
 #include "cli/log.h"
 #include "kube/api_writer.h"
@@ -95,7 +96,13 @@ struct LiveCluster::Impl {
       : api(std::move(client)),
         cache(*api, SystemClock::Instance(), options.watches),
         policy(the_policy),
-        log(the_log) {}
+        log(the_log),
+        advice({*api,
+                [this](std::uint64_t known, const std::stop_token& stop) { return cache.WaitForNext(known, stop); },
+                policy, SystemClock::Instance(), options.scheduler_version,
+                [&the_log](LogLevel level, std::string_view line) {
+                  the_log.Write(level, "advice: " + std::string(line));
+                }}) {}
 
   void TellDrift(const ClusterSnapshot& snapshot) {
     const auto current = policy.Load();
@@ -110,6 +117,7 @@ struct LiveCluster::Impl {
   ClusterCache cache;
   const Cell<Policy>& policy;
   Log& log;
+  AdvicePublisher advice;
   std::optional<BudgetPart> budgets;
   // Of the thread that tends.
   bool told_sync = false;
@@ -138,6 +146,12 @@ Result<std::unique_ptr<LiveCluster>> LiveCluster::Connect(const ClusterAccess& a
 
 const SnapshotSource& LiveCluster::snapshots() const { return impl_->cache.snapshots(); }
 
+const Cell<Advisor>& LiveCluster::advisors() const { return impl_->advice.advisors(); }
+
+void LiveCluster::Remember(const AdmissionRequest& request, const Decision& decision, TimePoint now) {
+  impl_->advice.ledger().Remember(request, decision, now);
+}
+
 std::vector<std::string> LiveCluster::Unsynced() const { return impl_->cache.Unsynced(); }
 
 ClusterFigures LiveCluster::Figures() const {
@@ -146,6 +160,10 @@ ClusterFigures LiveCluster::Figures() const {
     const ReflectorCounters& counters = each.counters;
     figures.watches.push_back({each.resource, counters.lists, counters.watches, counters.events, counters.Failures()});
   }
+  const AccuracyLedger& ledger = impl_->advice.ledger();
+  for (const AccuracyCount& each : ledger.Counts())
+    figures.accuracy.push_back({ToString(each.predicted), ToString(each.actual), ToString(each.outcome), each.count});
+  figures.accuracy_waiting = ledger.waiting();
   const auto snapshot = impl_->cache.snapshots().Current();
   const auto policy = impl_->policy.Load();
   if (snapshot && policy)
@@ -198,6 +216,7 @@ void LiveCluster::StopWriting() {
 
 void LiveCluster::Stop() {
   StopWriting();
+  impl_->advice.Stop();
   impl_->cache.Stop();
 }
 

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "admission/advisor.h"
 #include "core/cell.h"
 #include "kube/cluster_access.h"
 #include "kube/cluster_cache.h"
+#include "podium/admission.h"
+#include "podium/feasibility.h"
 #include "podium/policy.h"
 #include "podium/ports.h"
 #include "podium/result.h"
@@ -25,6 +29,7 @@ struct LiveOptions {
   std::string own_namespace;  // where the Lease is
   std::string identity;       // of this process alone, also after a restart
   std::vector<WatchRow> watches;
+  std::optional<SchedulerVersion> scheduler_version;  // whose rules advice goes by; absent: the API server's
 };
 
 // Thread-safe except where said. What it tells goes to the log.
@@ -39,6 +44,10 @@ class LiveCluster {
   LiveCluster& operator=(const LiveCluster&) = delete;
 
   [[nodiscard]] const SnapshotSource& snapshots() const;
+  // Each snapshot once more, prepared for advice: some milliseconds later.
+  [[nodiscard]] const Cell<Advisor>& advisors() const;
+  // For comparison with what the scheduler will do.
+  void Remember(const AdmissionRequest& request, const Decision& decision, TimePoint now);
   [[nodiscard]] std::vector<std::string> Unsynced() const;
   [[nodiscard]] ClusterFigures Figures() const;
   // What is new and worth a line in the log: the first sync, classes that drift. From one thread, about once a second.

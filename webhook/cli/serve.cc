@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "admission/advise.h"
 #include "audit/file_sink.h"
 #include "cli/certificate_files.h"
 #include "cli/clock.h"
@@ -37,6 +38,7 @@ struct Options {
   std::string policy;
   ClusterOptions cluster;
   std::string budgets = "off";
+  std::string scheduler_version;
   std::string cert_file;
   std::string key_file;
   std::string listen = "0.0.0.0:9443";
@@ -112,6 +114,9 @@ void PrepareCluster(const Options& options, TimePoint now, Prepared& prepared) {
   prepared.live_options.budgets = writes ? BudgetMode::kWrite : BudgetMode::kOff;
   Take(WatchesWith(AllWatches(), options.cluster.custom_workloads), prepared.live_options.watches, "",
        prepared.problems);
+  if (!options.scheduler_version.empty())
+    Take(ParseSchedulerVersion(options.scheduler_version), prepared.live_options.scheduler_version.emplace(),
+         "--scheduler-version: ", prepared.problems);
   if (!options.cluster.IsLive()) {
     if (!options.query_listen.empty())
       prepared.problems.emplace_back("--query-listen needs a live cluster: --in-cluster or --kubeconfig FILE");
@@ -235,12 +240,21 @@ class Server {
     deps.snapshots = &live_->snapshots();
     deps.clock = &clock_;
     deps.decide.own_namespace = prepared_.own_namespace;
+    if (const auto& version = prepared_.live_options.scheduler_version)
+      deps.version = [version = *version] { return version; };
     auto query = QueryListener::Start(*prepared_.live, {*prepared_.query, options_.query_audiences}, std::move(deps),
                                       tls_, metrics_);
     if (!query) return query.error();
     query_ = *std::move(query);
     state_.query_engine = &query_->engine();
     return {};
+  }
+
+  // Of a file: prepared once, while nobody waits yet.
+  [[nodiscard]] std::shared_ptr<const Advisor> FixedAdvisor() const {
+    if (prepared_.snapshot == nullptr || !AsksForAdvice(*policy_.Load())) return nullptr;
+    const SchedulerVersion version = prepared_.live_options.scheduler_version.value_or(SchedulerVersion{});
+    return std::make_shared<const Advisor>(prepared_.snapshot, EvaluateOptions{.version = version});
   }
 
   [[nodiscard]] const SnapshotSource* Snapshots() const {
@@ -252,6 +266,11 @@ class Server {
     WebhookDeps deps;
     deps.policy = &policy_;
     deps.snapshots = Snapshots();
+    deps.advisors = live_ ? &live_->advisors() : &fixed_advisor_;
+    if (live_)
+      deps.decided = [this](const AdmissionRequest& request, const Decision& decision, TimePoint now) {
+        live_->Remember(request, decision, now);
+      };
     deps.audit_mode = options_.audit_mode == "strict" ? AuditMode::kStrict : AuditMode::kRelaxed;
     deps.clock = &clock_;
     deps.metrics = &metrics_;
@@ -305,6 +324,7 @@ class Server {
   const SystemClock clock_;
   const FixedSnapshot fixed_snapshot_;
   const Cell<Policy> policy_;
+  const Cell<Advisor> fixed_advisor_{FixedAdvisor()};
   Cell<TlsMaterial> tls_;
   CertificateFiles certificate_;
   Metrics metrics_;
@@ -351,6 +371,8 @@ Action SetUpServe(CLI::App& app) {
   app.add_option("--budgets", options->budgets, "Disruption budgets of workloads: off or write (needs a live cluster)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "write"}));
+  app.add_option("--scheduler-version", options->scheduler_version,
+                 "Whose rules advice goes by: 1.36 (default: the API server's version, or the newest known)");
   app.add_option("--listen", options->listen, "Address of the webhook; port 0: any free one")->capture_default_str();
   app.add_option("--operations-listen", options->operations_listen, "Address of health and metrics, plain HTTP")
       ->capture_default_str();

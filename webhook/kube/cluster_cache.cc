@@ -140,6 +140,11 @@ ClusterCache::~ClusterCache() { Stop(); }
 
 const SnapshotSource& ClusterCache::snapshots() const { return impl_->store; }
 
+std::shared_ptr<const ClusterSnapshot> ClusterCache::WaitForNext(std::uint64_t known,
+                                                                 const std::stop_token& stop) const {
+  return impl_->store.WaitForNext(known, stop);
+}
+
 std::vector<std::string> ClusterCache::Unsynced() const { return impl_->store.Unsynced(); }
 
 bool ClusterCache::WaitSynced(std::chrono::milliseconds at_most) const {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ class ClusterCache {
   ClusterCache& operator=(const ClusterCache&) = delete;
 
   [[nodiscard]] const SnapshotSource& snapshots() const;
+  // Waits for a snapshot of another generation than `known`. Null: `stop` was requested first.
+  [[nodiscard]] std::shared_ptr<const ClusterSnapshot> WaitForNext(std::uint64_t known,
+                                                                   const std::stop_token& stop) const;
   // The required resources whose first list is not complete yet.
   [[nodiscard]] std::vector<std::string> Unsynced() const;
   // True when everything is synced before `at_most` is over.

@@ -212,6 +212,17 @@ ObjectSink* ClusterStore::Sink(std::string_view resource) const {
   return found == sinks_.end() ? nullptr : found->second.get();
 }
 
+std::shared_ptr<const ClusterSnapshot> ClusterStore::WaitForNext(std::uint64_t known,
+                                                                 const std::stop_token& stop) const {
+  std::shared_ptr<const ClusterSnapshot> next;
+  const MutexLock lock(mutex_);
+  published_next_.wait(mutex_, stop, [&] {
+    next = published_.Load();
+    return next != nullptr && next->generation != known;
+  });
+  return stop.stop_requested() ? nullptr : next;
+}
+
 std::vector<std::string> ClusterStore::Unsynced() const {
   const MutexLock lock(mutex_);
   std::vector<std::string> unsynced;
@@ -245,6 +256,7 @@ void ClusterStore::Publish(TimePoint now) {
   published_.Store(builder_.Build(++generation_, now, states_));
   published_at_ = now;
   changed_ = false;
+  published_next_.notify_all();
 }
 
 }  // namespace podium

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +50,10 @@ class ClusterStore final : public SnapshotSource {
   // Null until every required resource is synced.
   [[nodiscard]] std::shared_ptr<const ClusterSnapshot> Current() const override { return published_.Load(); }
 
+  // Waits for a snapshot of another generation than `known`. Null: `stop` was requested first.
+  [[nodiscard]] std::shared_ptr<const ClusterSnapshot> WaitForNext(std::uint64_t known,
+                                                                   const std::stop_token& stop) const;
+
   // The required resources whose first list is not complete.
   [[nodiscard]] std::vector<std::string> Unsynced() const;
 
@@ -74,6 +80,7 @@ class ClusterStore final : public SnapshotSource {
   TimePoint published_at_ PODIUM_GUARDED_BY(mutex_){};
   bool changed_ PODIUM_GUARDED_BY(mutex_) = false;
   Cell<ClusterSnapshot> published_;
+  mutable std::condition_variable_any published_next_;  // with mutex_
   // Constant after construction.
   std::map<std::string, Need, std::less<>> needs_;
   std::map<std::string, std::unique_ptr<ObjectSink>, std::less<>> sinks_;

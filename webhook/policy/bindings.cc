@@ -8,11 +8,6 @@
 namespace podium {
 namespace {
 
-constexpr Word<Mode> kModeWords[] = {{ToString(Mode::kOff), Mode::kOff},
-                                     {ToString(Mode::kAudit), Mode::kAudit},
-                                     {ToString(Mode::kWarn), Mode::kWarn},
-                                     {ToString(Mode::kEnforce), Mode::kEnforce}};
-
 std::vector<std::string_view> RuleIds() {
   std::vector<std::string_view> ids;
   for (const RuleRow& row : Catalog()) ids.push_back(row.id);

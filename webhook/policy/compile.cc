@@ -53,6 +53,9 @@ constexpr KeyRow<PolicyDraft> kSpecRows[] = {
      [](PolicyDraft& draft, const Field& value) {
        return GiveOnce(draft.stale_after_seconds, value, value.Integer(kStaleSeconds));
      }},
+    {"advice", Presence::kOptional,
+     [](PolicyDraft& draft, const Field& value) { return GiveOnce(draft.advice, value, value.OneOf(kModeWords)); },
+     TextsOf<kModeWords>},
 };
 constexpr KeyTable<PolicyDraft> kSpecKeys{"spec", "spec", kSpecRows};
 
@@ -119,8 +122,9 @@ std::vector<LadderClass> MakeLadder(const PolicyDraft& draft) {
   return ladder;
 }
 
-WorkloadType MakeType(const Draft<WorkloadTypeDraft>& draft) {
+WorkloadType MakeType(const Draft<WorkloadTypeDraft>& draft, Mode advice) {
   WorkloadType type = draft.value.type;
+  type.advice = draft.value.advice.value_or(advice);
   for (const Draft<MatchClause>& clause : draft.value.clauses) type.any.push_back(clause.value);
   type.span = draft.span;
   return type;
@@ -136,7 +140,9 @@ Policy MakePolicy(const PolicyDraft& draft, const std::vector<PolicyFile>& files
   for (const Draft<GpuResource>& gpu : draft.gpus) policy.gpus.push_back(gpu.value);
   if (!draft.gpus_given) policy.gpus = DefaultGpus();
   policy.ladder = MakeLadder(draft);
-  for (const Draft<WorkloadTypeDraft>& type : draft.types) policy.workload_types.push_back(MakeType(type));
+  if (draft.advice) policy.advice = draft.advice->value;
+  for (const Draft<WorkloadTypeDraft>& type : draft.types)
+    policy.workload_types.push_back(MakeType(type, policy.advice));
   policy.rules = DefaultBindings();
   for (const auto& [id, binding] : draft.rules) policy.rules[id] = binding.value;
   for (const Draft<Exemption>& exemption : draft.exemptions) {

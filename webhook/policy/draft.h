@@ -16,9 +16,15 @@ namespace podium {
 inline constexpr Word<GpuUnit> kUnitWords[] = {
     {"device", GpuUnit::kDevice}, {"slice", GpuUnit::kSlice}, {"shared", GpuUnit::kShared}};
 
+inline constexpr Word<Mode> kModeWords[] = {{ToString(Mode::kOff), Mode::kOff},
+                                            {ToString(Mode::kAudit), Mode::kAudit},
+                                            {ToString(Mode::kWarn), Mode::kWarn},
+                                            {ToString(Mode::kEnforce), Mode::kEnforce}};
+
 struct WorkloadTypeDraft {
   WorkloadType type;  // `any` stays empty until the end
   std::vector<Draft<MatchClause>> clauses;
+  std::optional<Mode> advice;
 };
 
 struct PolicyDraft {
@@ -26,6 +32,7 @@ struct PolicyDraft {
   std::optional<Draft<Posture>> on_internal_error;
   std::optional<Draft<StaleCluster>> on_stale_cluster;
   std::optional<Draft<std::int64_t>> stale_after_seconds;
+  std::optional<Draft<Mode>> advice;
   bool gpus_given = false;  // an empty list is a statement, no list means the default
   std::vector<Draft<GpuResource>> gpus;
   std::vector<Draft<LadderClass>> classes;

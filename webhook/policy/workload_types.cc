@@ -167,6 +167,11 @@ bool ReadBudget(WorkloadTypeDraft& draft, const Field& value) {
 
 // --- types ----------------------------------------------------------------------------------------------------------
 
+bool ReadAdvice(WorkloadTypeDraft& draft, const Field& value) {
+  draft.advice = value.OneOf(kModeWords);
+  return draft.advice.has_value();
+}
+
 constexpr KeyRow<WorkloadTypeDraft> kTypeRows[] = {
     {"name", Presence::kRequired,
      [](WorkloadTypeDraft& draft, const Field& value) { return Set(draft.type.name, value.Text(kDnsLabel)); }},
@@ -177,6 +182,7 @@ constexpr KeyRow<WorkloadTypeDraft> kTypeRows[] = {
      [](WorkloadTypeDraft& draft, const Field& value) { return Set(draft.type.respect, value.OneOf(kRespectWords)); },
      TextsOf<kRespectWords>},
     {"budget", Presence::kOptional, ReadBudget},
+    {"advice", Presence::kOptional, ReadAdvice, TextsOf<kModeWords>},
 };
 constexpr KeyTable<WorkloadTypeDraft> kTypeKeys{"workloadType", "a workload type", kTypeRows};
 

@@ -32,7 +32,7 @@ std::optional<Computed> Compute(const RuleInput& in) {
   return none;
 }
 
-std::string Advice(const Computed& computed, std::string_view field, const std::string& value) {
+std::string Remedy(const Computed& computed, std::string_view field, const std::string& value) {
   return "; " + computed.origin + " gives " + value +
          ", so every pod would be refused: remove this field, and choose a class with priorityClassName if " +
          std::string(field) + " matters";
@@ -49,11 +49,11 @@ RuleOutput InconsistentPriority(const RuleInput& in) {
   if (in.after->priority && *in.after->priority != computed->priority)
     out.AddFinding(FieldPath(*in.pod, "spec.priority"),
                    "priority is " + std::to_string(*in.after->priority) +
-                       Advice(*computed, "the priority", std::to_string(computed->priority)));
+                       Remedy(*computed, "the priority", std::to_string(computed->priority)));
   if (in.after->preemption_policy && *in.after->preemption_policy != computed->preemption_policy)
     out.AddFinding(FieldPath(*in.pod, "spec.preemptionPolicy"),
                    "preemptionPolicy is " + std::string(ToString(*in.after->preemption_policy)) +
-                       Advice(*computed, "the preemption", std::string(ToString(computed->preemption_policy))));
+                       Remedy(*computed, "the preemption", std::string(ToString(computed->preemption_policy))));
   return out;
 }
 

@@ -109,6 +109,10 @@ void ReadInjections(const Scrape& to) {
   for (const auto& [label, count] : to.metrics.injections().Values()) to.Value(count, {{"workload_type", label}});
 }
 
+void ReadAdvice(const Scrape& to) {
+  for (const auto& [label, count] : to.metrics.advice().Values()) to.Value(count, {{"verdict", label}});
+}
+
 void ReadInternalErrors(const Scrape& to) { to.Value(to.metrics.internal_errors()); }
 
 void ReadAudit(const Scrape& to) {
@@ -220,6 +224,16 @@ void ReadBudgetWrites(const Scrape& to) {
   to.Value(budgets.failed, {{"result", "failed"}});
 }
 
+void ReadAccuracy(const Scrape& to) {
+  for (const AccuracyFigure& each : to.cluster.accuracy)
+    to.Value(each.count,
+             {{"predicted", Text(each.predicted)}, {"actual", Text(each.actual)}, {"outcome", Text(each.outcome)}});
+}
+
+void ReadAccuracyWaiting(const Scrape& to) {
+  if (!to.cluster.watches.empty()) to.Value(to.cluster.accuracy_waiting);
+}
+
 void ReadCertificate(const Scrape& to) {
   const auto material = to.sources.tls == nullptr ? nullptr : to.sources.tls->Load();
   if (material) to.Value(std::chrono::duration<double>(material->not_after().time_since_epoch()).count());
@@ -305,6 +319,7 @@ constexpr Row kTable[] = {
      ReadInternalErrors},
     {"podium_findings_total", kCounter, "rule, mode", "Findings of rules.", ReadFindings},
     {"podium_injections_total", kCounter, "workload_type", "Pod templates that were given a class.", ReadInjections},
+    {"podium_advice_total", kCounter, "verdict", "Pod templates with GPUs that advice was asked for.", ReadAdvice},
     {"podium_audit_records_total", kCounter, "result", "Audit records handed to the log.", ReadAudit},
     {"podium_audit_lines_dropped_total", kCounter, "", "Audit lines that were queued and then lost (relaxed mode).",
      ReadAuditSink<&AuditCounters::dropped>},
@@ -341,6 +356,10 @@ constexpr Row kTable[] = {
      ReadBudgets<&BudgetFigures::problems>},
     {"podium_budget_writes_total", kCounter, "result", "Disruption budgets written.", ReadBudgetWrites},
     {"podium_budget_events_total", kCounter, "", "Events written on workloads.", ReadBudgets<&BudgetFigures::events>},
+    {"podium_feasibility_accuracy_total", kCounter, "predicted, actual, outcome",
+     "Pods by the verdict at admission and what the scheduler then did.", ReadAccuracy},
+    {"podium_feasibility_accuracy_waiting", kGauge, "", "Pods whose verdict waits for the scheduler's turn.",
+     ReadAccuracyWaiting},
     {"podium_certificate_not_after_seconds", kGauge, "", "When the serving certificate expires, Unix time.",
      ReadCertificate},
     {"podium_draining", kGauge, "", "1 while the process is shutting down.", ReadDraining},

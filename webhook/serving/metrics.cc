@@ -76,6 +76,9 @@ void Metrics::ObserveReview(Endpoint endpoint, Operation operation, const Decisi
   Increment(skipped_[static_cast<std::size_t>(decision.skipped)]);
   if (decision.internal_error) Increment(internal_errors_);
   for (const Finding& finding : decision.findings) findings_.Add(finding.rule + "/" + std::string(OutcomeOf(finding)));
+  for (const TemplateDecision& pod : decision.templates)
+    if (pod.advice)
+      advice_.Add(pod.advice->given ? ToString(pod.advice->given->verdict) : ToString(pod.advice->missing));
   if (endpoint != Endpoint::kMutate || decision.verdict != Verdict::kAllow) return;
   for (const TemplateDecision& pod : decision.templates)
     if (Injected(pod)) injections_.Add(pod.classification.workload_type);

@@ -101,6 +101,7 @@ class Metrics {
   // Read by the table of metrics.
   [[nodiscard]] const LabelledCounter& findings() const { return findings_; }  // "rule/mode"
   [[nodiscard]] const LabelledCounter& injections() const { return injections_; }
+  [[nodiscard]] const LabelledCounter& advice() const { return advice_; }
   [[nodiscard]] std::uint64_t skipped(SkipReason reason) const { return skipped_[static_cast<std::size_t>(reason)]; }
   [[nodiscard]] std::uint64_t audit(AuditResult result) const { return audit_[static_cast<std::size_t>(result)]; }
   [[nodiscard]] std::uint64_t internal_errors() const { return internal_errors_; }
@@ -118,6 +119,7 @@ class Metrics {
   DurationHistogram query_duration_;
   LabelledCounter findings_;
   LabelledCounter injections_;
+  LabelledCounter advice_;
 };
 
 // What the life of the process changes and health and metrics show. Written by the composition root.
@@ -150,10 +152,20 @@ struct BudgetFigures {
   std::uint64_t events = 0;
 };
 
+// Of what was said at admission and what then happened. Words that live as long as the program.
+struct AccuracyFigure {
+  std::string_view predicted;
+  std::string_view actual;
+  std::string_view outcome;
+  std::uint64_t count = 0;
+};
+
 struct ClusterFigures {
   std::vector<WatchFigure> watches;
   std::map<std::string_view, std::uint64_t> class_drift;  // by difference
   std::optional<BudgetFigures> budgets;                   // absent: this process does not keep budgets
+  std::vector<AccuracyFigure> accuracy;
+  std::uint64_t accuracy_waiting = 0;  // pods whose verdict is remembered
 };
 
 // Where a scrape looks beside Metrics. Null: that row has no samples. Pointees must outlive the routes.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "admission/advise.h"
 #include "admission/codec.h"
 #include "audit/record.h"
 #include "core/text.h"
@@ -43,6 +44,16 @@ void LogAuditFailure(const std::string& problem) {
   spdlog::error("{}; requests are refused until it can be written (strict mode), or their lines are lost", problem);
 }
 
+// A picture that was prepared for evaluations comes some milliseconds after the same one without. Decisions go by it
+// unless whoever prepares them has fallen behind.
+constexpr std::chrono::seconds kMostBehind{1};
+
+// What one request sees of the cluster.
+struct View {
+  std::shared_ptr<const ClusterSnapshot> snapshot;
+  std::shared_ptr<const Advisor> advisor;  // null, or on that snapshot
+};
+
 class Webhook {
  public:
   explicit Webhook(WebhookDeps deps) : deps_(std::move(deps)) {}
@@ -50,11 +61,31 @@ class Webhook {
   Answer Handle(Endpoint endpoint, const HttpRequest& http);
 
  private:
+  [[nodiscard]] View Look() const;
+  [[nodiscard]] Decision DecideOn(const AdmissionRequest& request, const Policy& policy, std::string_view review,
+                                  TimePoint now) const;
   HttpResponse Reply(Decided& decided, bool recorded) const;
 
   const WebhookDeps deps_;
   std::atomic<std::uint64_t> sequence_{0};
 };
+
+View Webhook::Look() const {
+  if (deps_.snapshots == nullptr) return {};
+  View view{deps_.snapshots->Current(), deps_.advisors == nullptr ? nullptr : deps_.advisors->Load()};
+  if (!view.snapshot || !view.advisor) return {std::move(view.snapshot), nullptr};
+  if (view.snapshot->taken_at - view.advisor->snapshot()->taken_at > kMostBehind) return {view.snapshot, nullptr};
+  view.snapshot = view.advisor->snapshot();
+  return view;
+}
+
+Decision Webhook::DecideOn(const AdmissionRequest& request, const Policy& policy, std::string_view review,
+                           TimePoint now) const {
+  const View view = Look();
+  Decision decision = Decide(request, policy, view.snapshot.get(), deps_.decide, now);
+  if (!view.advisor) return decision;
+  return WithAdvice(std::move(decision), {request, policy, *view.advisor, review, now});
+}
 
 Answer Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
   thread_local ReviewDecoder decoder;
@@ -67,11 +98,11 @@ Answer Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {
     return ErrorResponse(400, request.error().message);
   }
   request->endpoint = endpoint;
-  const auto snapshot = deps_.snapshots == nullptr ? nullptr : deps_.snapshots->Current();
   const TimePoint now = deps_.clock->Now();
   // Shared only because std::function wants to be copied.
   const auto decided = std::make_shared<Decided>(
-      Decided{endpoint, request->operation, Decide(*request, *policy, snapshot.get(), deps_.decide, now), began});
+      Decided{endpoint, request->operation, DecideOn(*request, *policy, http.body, now), began});
+  if (deps_.decided) deps_.decided(*request, decided->decision, now);
   std::string line = MakeRecord(*request, decided->decision,
                                 {.at = now,
                                  .sequence = 1 + sequence_.fetch_add(1, std::memory_order_relaxed),

@@ -2,9 +2,11 @@
 // Audit lines go through the engine's journal: the decisions of one turn of a reactor share one write.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "admission/advisor.h"
 #include "admission/decide.h"
 #include "audit/file_sink.h"
 #include "core/cell.h"
@@ -18,11 +20,14 @@ namespace podium {
 struct WebhookDeps {
   const Cell<Policy>* policy = nullptr;       // an empty cell: 503 with Retry-After until there is one
   const SnapshotSource* snapshots = nullptr;  // null: no cluster to look at
+  const Cell<Advisor>* advisors = nullptr;    // null, or an empty cell: no advice
   AuditMode audit_mode = AuditMode::kStrict;  // strict: a decision that cannot be recorded is a refusal
   const Clock* clock = nullptr;               // required; wall clock of decisions and records
   Metrics* metrics = nullptr;                 // required
   std::string instance;                       // random id of this process, in every audit record
   DecideOptions decide;
+  // Told of each decision before it is answered; may be empty. Called by any reactor, so it must be quick.
+  std::function<void(const AdmissionRequest& request, const Decision& decision, TimePoint now)> decided;
 };
 
 // POST /mutate and POST /validate. Thread-safe: any number of reactors may call the handlers at once. Policy and

@@ -1,0 +1,122 @@
+#include "cli/advice_publisher.h"
+
+#include <chrono>
+#include <exception>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "admission/advise.h"
+#include "kube/server_version.h"
+
+namespace podium {
+namespace {
+
+constexpr std::chrono::minutes kVersionGoodFor{10};  // control planes are upgraded under a running server
+constexpr std::chrono::seconds kVersionRetry{10};
+constexpr std::size_t kLinesPerMinute = 10;  // of disagreements
+
+Result<SchedulerVersion> AskVersion(ApiClient& api) {
+  const Result<std::string> text = ReadServerVersion(api);
+  if (!text) return text.error();
+  return ParseSchedulerVersion(*text);
+}
+
+std::string Text(SchedulerVersion version) {
+  return std::to_string(version.major) + '.' + std::to_string(version.minor);
+}
+
+}  // namespace
+
+struct AdvicePublisher::Impl {
+  explicit Impl(AdviceInput the_input) : input(std::move(the_input)) {
+    if (input.version) options.version = *input.version;
+    thread = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  }
+
+  void Run(const std::stop_token& stop) {
+    std::uint64_t seen = 0;
+    while (auto snapshot = input.next(seen, stop)) {
+      seen = snapshot->generation;
+      try {
+        Publish(std::move(snapshot));
+      } catch (const std::exception&) {  // no memory: no advice until the next picture
+        advisors.Store(nullptr);
+      }
+    }
+  }
+
+  void Publish(std::shared_ptr<const ClusterSnapshot> snapshot) {
+    const auto policy = input.policy.Load();
+    if (policy == nullptr || !AsksForAdvice(*policy)) return advisors.Store(nullptr);
+    RefreshVersion();
+    const auto advisor = std::make_shared<const Advisor>(std::move(snapshot), options, advisors.Load().get());
+    advisors.Store(advisor);
+    Tell(ledger.Look(advisor, input.clock.Now()));
+  }
+
+  // kube-scheduler is taken to be of the API server's version.
+  void RefreshVersion() {
+    const TimePoint now = input.clock.Now();
+    if (input.version || now < version_due) return;
+    const Result<SchedulerVersion> version = AskVersion(input.api);
+    version_due = now + (version ? std::chrono::seconds(kVersionGoodFor) : kVersionRetry);
+    const std::string problem = version ? "" : version.error().message;
+    if (!version && problem != told_problem)
+      input.say(LogLevel::kWarning, "the rules of kube-scheduler " + Text(options.version) + " are used: " + problem);
+    told_problem = problem;
+    if (!version || (told_version && *version == options.version)) return;
+    options.version = *version;
+    told_version = true;
+    input.say(LogLevel::kInfo, "kube-scheduler " + Text(*version) + ", by the API server's version");
+  }
+
+  void Tell(const std::vector<std::string>& disagreements) {
+    const TimePoint now = input.clock.Now();
+    if (now - minute_began >= std::chrono::minutes(1)) {
+      if (untold > 0)
+        input.say(LogLevel::kWarning, std::to_string(untold) + " more disagreements; podium accuracy has the numbers");
+      minute_began = now;
+      told = untold = 0;
+    }
+    for (const std::string& line : disagreements) {
+      if (told == kLinesPerMinute) {
+        ++untold;
+        continue;
+      }
+      ++told;
+      input.say(LogLevel::kWarning, "disagreement: " + line);
+    }
+  }
+
+  const AdviceInput input;
+  Cell<Advisor> advisors;
+  AccuracyLedger ledger;
+  // Of the thread.
+  EvaluateOptions options;
+  TimePoint version_due{};
+  bool told_version = false;
+  std::string told_problem;
+  TimePoint minute_began{};
+  std::size_t told = 0;
+  std::size_t untold = 0;
+  std::jthread thread;  // uses all of it
+};
+
+AdvicePublisher::AdvicePublisher(AdviceInput input) : impl_(std::make_unique<Impl>(std::move(input))) {}
+
+AdvicePublisher::~AdvicePublisher() { Stop(); }
+
+const Cell<Advisor>& AdvicePublisher::advisors() const { return impl_->advisors; }
+
+AccuracyLedger& AdvicePublisher::ledger() { return impl_->ledger; }
+
+const AccuracyLedger& AdvicePublisher::ledger() const { return impl_->ledger; }
+
+void AdvicePublisher::Stop() {
+  impl_->thread.request_stop();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+}  // namespace podium
