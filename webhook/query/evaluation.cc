@@ -38,7 +38,7 @@ void WriteOne(JsonWriter& json, const EvaluatedPod& pod, const Sight& sight, con
   if (pod.workload) {
     const SeenWorkload workload = SeenBy(sight, *pod.workload);
     json.Key("workload");
-    WriteWorkload(json, workload.report, pod.workload->nodes);
+    WriteWorkload(json, workload.report);
   }
   json.EndObject();
 }
