@@ -17,7 +17,8 @@ TEST(CommandsTest, HelpIsWrittenDown) {
   const CliRun overview = RunPodium({"help"});
   EXPECT_EQ(overview.code, kExitOk);
   ExpectGolden("cli/help.txt", overview.out);
-  for (const std::string command : {"serve", "review", "feasibility", "why", "gpus", "lint", "status", "classes", "pdb", "snapshot"}) {
+  for (const std::string command :
+       {"serve", "review", "feasibility", "why", "gpus", "lint", "status", "classes", "pdb", "accuracy", "snapshot"}) {
     const CliRun help = RunPodium({"help", command});
     EXPECT_EQ(help.code, kExitOk);
     ExpectGolden("cli/help-" + command + ".txt", help.out);
