@@ -18,7 +18,7 @@ TEST(CommandsTest, HelpIsWrittenDown) {
   EXPECT_EQ(overview.code, kExitOk);
   ExpectGolden("cli/help.txt", overview.out);
   for (const std::string command :
-       {"serve", "review", "feasibility", "why", "gpus", "lint", "status", "classes", "pdb", "snapshot"}) {
+       {"serve", "review", "feasibility", "why", "gpus", "lint", "status", "classes", "pdb", "accuracy", "snapshot"}) {
     const CliRun help = RunPodium({"help", command});
     EXPECT_EQ(help.code, kExitOk);
     ExpectGolden("cli/help-" + command + ".txt", help.out);

@@ -129,7 +129,7 @@ TEST(CompilePolicy, OptionalKeysOfATypeHaveDefaults) {
       WithSpec("  classes: [{name: a, value: 0}]\n  workloadTypes: [{name: x, match: {gpus: 1}, class: a}]\n"));
   MatchClause one_gpu;
   one_gpu.gpus = GpuMatch{{1, 1}, std::nullopt, "*"};
-  const WorkloadType want{"x", {one_gpu}, "a", Respect::kPolicy, std::nullopt, {"p.yaml", 6, 19}};
+  const WorkloadType want{"x", {one_gpu}, "a", Respect::kPolicy, std::nullopt, Mode::kWarn, {"p.yaml", 6, 19}};
   EXPECT_EQ(policy.workload_types, std::vector<WorkloadType>{want});
   EXPECT_EQ(policy.ladder,
             (std::vector<LadderClass>{

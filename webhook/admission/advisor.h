@@ -28,7 +28,7 @@ class Advisor {
   [[nodiscard]] const EvaluateOptions& options() const;
 
   // `pod` as it will be stored; its name and owner are not looked at. `gpus` says what a GPU is. `replicas`: it is one
-  // of so many, which only changes the words. An evaluation takes up to 3 ms at 5,000 nodes.
+  // of so many, which only changes the words. An evaluation takes up to 4 ms at 5,000 nodes.
   [[nodiscard]] std::shared_ptr<const Advice> Ask(const Pod& pod, const std::vector<GpuResource>& gpus,
                                                   std::int64_t replicas = 1) const;
 

@@ -29,6 +29,13 @@ std::string Text(SchedulerVersion version) {
 
 }  // namespace
 
+std::shared_ptr<const Advisor> AdvisorOn(std::shared_ptr<const ClusterSnapshot> snapshot, const Policy& policy,
+                                         std::optional<SchedulerVersion> version) {
+  if (snapshot == nullptr || !AsksForAdvice(policy)) return nullptr;
+  return std::make_shared<const Advisor>(std::move(snapshot),
+                                         EvaluateOptions{.version = version.value_or(SchedulerVersion{})});
+}
+
 struct AdvicePublisher::Impl {
   explicit Impl(AdviceInput the_input) : input(std::move(the_input)) {
     if (input.version) options.version = *input.version;

@@ -20,6 +20,10 @@
 
 namespace podium {
 
+// For one picture that does not change. Null: there is none, or `policy` asks for no advice.
+std::shared_ptr<const Advisor> AdvisorOn(std::shared_ptr<const ClusterSnapshot> snapshot, const Policy& policy,
+                                         std::optional<SchedulerVersion> version);
+
 // What it works with; all of it must outlive the publisher.
 struct AdviceInput {
   ApiClient& api;  // for /version

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "admission/advise.h"
 #include "audit/file_sink.h"
+#include "cli/advice_publisher.h"
 #include "cli/certificate_files.h"
 #include "cli/clock.h"
 #include "cli/cluster_options.h"
@@ -160,6 +160,7 @@ class Server {
         log_(log),
         fixed_snapshot_(prepared_.snapshot),
         policy_(std::make_shared<const Policy>(*std::move(prepared_.policy.policy))),
+        fixed_advisor_(AdvisorOn(prepared_.snapshot, *policy_.Load(), prepared_.live_options.scheduler_version)),
         tls_(prepared_.tls),
         certificate_(options.cert_file, options.key_file) {}
 
@@ -250,13 +251,6 @@ class Server {
     return {};
   }
 
-  // Of a file: prepared once, while nobody waits yet.
-  [[nodiscard]] std::shared_ptr<const Advisor> FixedAdvisor() const {
-    if (prepared_.snapshot == nullptr || !AsksForAdvice(*policy_.Load())) return nullptr;
-    const SchedulerVersion version = prepared_.live_options.scheduler_version.value_or(SchedulerVersion{});
-    return std::make_shared<const Advisor>(prepared_.snapshot, EvaluateOptions{.version = version});
-  }
-
   [[nodiscard]] const SnapshotSource* Snapshots() const {
     if (live_) return &live_->snapshots();
     return prepared_.snapshot == nullptr ? nullptr : &fixed_snapshot_;
@@ -324,7 +318,7 @@ class Server {
   const SystemClock clock_;
   const FixedSnapshot fixed_snapshot_;
   const Cell<Policy> policy_;
-  const Cell<Advisor> fixed_advisor_{FixedAdvisor()};
+  const Cell<Advisor> fixed_advisor_;  // of a file: prepared once, while nobody waits yet
   Cell<TlsMaterial> tls_;
   CertificateFiles certificate_;
   Metrics metrics_;
