@@ -69,7 +69,7 @@ def decide(api, scheduler, podium, arrival, folder):
     file = write(folder, "pod.json", arrival)
     write(folder, "snapshot.json", podium.snapshot())
     report = podium.feasibility(file)
-    decision = let_schedule(api, scheduler, arrival)
+    decision = let_schedule(api, scheduler, arrival, report)
     write(folder, "report.json", report)
     write(folder, "decision.json", decision.json())
     return decision, differences(report, decision, terminating)
