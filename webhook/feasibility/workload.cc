@@ -26,12 +26,12 @@ std::int64_t HeldOf(const std::vector<Amount>& shape, ResourceId resource) {
 // Whether an eviction can leave room for a second replica: see EvaluateWorkload.
 bool MayMakeRoomForMore(const PreparedCluster& cluster, const PreparedPod& replica) {
   const RequestTable& requests = cluster.requests;
+  const std::vector<Amount>& wanted = requests.shapes[replica.shape];
   std::vector<char> holds_more;  // by shape: of anything that a replica asks for
   for (const std::vector<Amount>& shape : requests.shapes) {
-    const std::vector<Amount>& wanted = requests.shapes[replica.shape];
-    holds_more.push_back(std::any_of(wanted.begin(), wanted.end(), [&](const Amount& amount) {
-      return HeldOf(shape, amount.resource) > amount.value;
-    }));
+    const bool holds = std::any_of(wanted.begin(), wanted.end(),
+                                   [&](const Amount& amount) { return HeldOf(shape, amount.resource) > amount.value; });
+    holds_more.push_back(holds ? 1 : 0);
   }
   return std::any_of(cluster.nodes.begin(), cluster.nodes.end(), [&](const PreparedNode& node) {
     return std::any_of(node.pods.begin(), node.pods.end(), [&](const PreparedPod& pod) {

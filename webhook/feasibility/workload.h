@@ -25,8 +25,8 @@ struct WorkloadBounds {
 //   same one. Without a tie between nodes the whole course is certain. With ties the total is certain all the same: who
 //   stops has gone through the sequences of all nodes. The division into `fit_now` and `fit_after` is certain too when
 //   replicas stop, when two of them never stand on one node (host ports, anti-affinity), or when nothing but resources
-//   counts and no pod of lower priority holds more of anything than a replica asks for: whom a replica evicts then never
-//   leaves room for a second one (each victim was tried back and did not fit).
+//   counts and no pod of lower priority holds more of anything than a replica asks for: whom a replica evicts then
+//   never leaves room for a second one (each victim was tried back and did not fit).
 // - Else: no step had a choice.
 // A gang (kAllOrNothing): `feasible` says whether it can be placed as a whole; a course that does it is a proof. That
 // there is none is exact when the courses do not differ (above), when the nodes could not hold that many even if all
