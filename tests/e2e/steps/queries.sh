@@ -36,7 +36,8 @@ start_one_query_replica() { # name option...
 }
 
 start_query_replica() {
-  h upgrade podium "$root/charts/podium" --namespace podium-system --reuse-values --set query.enabled=true >/dev/null
+  # `podium classes apply` gave a class another value than the chart's before, and owns it since.
+  h upgrade podium "$root/charts/podium" --namespace podium-system --reuse-values --set query.enabled=true --force-conflicts >/dev/null
   service_account_kubeconfig "$work/podium.kubeconfig"
   start_one_query_replica podium-query
 }
