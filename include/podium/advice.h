@@ -61,7 +61,7 @@ struct Advice {
   std::chrono::seconds wait_at_most{};    // for them to go
   std::string message;                    // what the scheduler will write into the PodScheduled condition
   NodeSet fit;                            // of kFitsNow
-  std::vector<AdvisedPlan> chosen;        // at most kMostPlans of them
+  std::vector<AdvisedPlan> chosen;        // at most kMostPlans; not those with pods as important as a victim
   NodeSet chosen_nodes;                   // all of them
   std::uint64_t snapshot_generation = 0;  // of the picture this was made from
 

@@ -68,6 +68,7 @@ enum class CaveatKind {
   kTooManyResources,
   kUnverifiedVersion,
   kSampling,     // the scheduler looks at a part of the candidates only and may choose another node
+  kEqualPods,    // a pod that stays is as important as a victim: the scheduler may take that one instead
   kBudgetOrder,  // a victim breaks one of several budgets: the scheduler takes them in a random order
 };
 

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "fakes/api_client.h"
 
 namespace podium {
@@ -12,7 +16,9 @@ ApiReply Version(const std::string& text) { return {.status = 200, .body = R"({"
 TEST(LiveVersion, IsReadAgainSeldomAndKeptWhileItCannotBeRead) {
   fakes::ScriptedApi api;
   std::chrono::steady_clock::time_point now{std::chrono::hours(1)};
-  LiveVersion version(api, [&] { return now; });
+  std::vector<std::string> said;
+  LiveVersion version(
+      api, [&](LogLevel, std::string_view line) { said.emplace_back(line); }, [&] { return now; });
   EXPECT_EQ(version.Get(), SchedulerVersion()) << "the newest known";
   api.replies = {Version("v1.36.2"), Version("nonsense"), Version("v1.35.9-gke.1")};
   now += std::chrono::seconds(9);
@@ -27,6 +33,10 @@ TEST(LiveVersion, IsReadAgainSeldomAndKeptWhileItCannotBeRead) {
   now += std::chrono::seconds(10);
   EXPECT_EQ(version.Get(), (SchedulerVersion{1, 35}));
   EXPECT_EQ(api.asked.back().path, "/version");
+  ASSERT_EQ(said.size(), 4U);
+  EXPECT_EQ(said[1], "kube-scheduler 1.36, by the API server's version");
+  EXPECT_EQ(said[2].substr(0, 40), "the rules of kube-scheduler 1.36 are use");
+  EXPECT_EQ(said[3], "kube-scheduler 1.35, by the API server's version");
 }
 
 }  // namespace

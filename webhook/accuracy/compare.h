@@ -49,7 +49,7 @@ Evictions SeeEvictions(const NodeState& node, TimePoint since);
 
 // The verdict says that, and of a nominated (or bound) preemptor also: the node is one of those that are equal to the
 // scheduler, all planned victims go, and no other pod there was marked. Of the victims of a node that is not among
-// Advice::chosen (too many are equal) nothing is known: the node counts.
+// Advice::chosen (too many nodes or pods are equal) nothing is known: the node counts.
 bool Agrees(const Advice& advice, const Sighting& sighting, const Evictions& evictions);
 
 // Something beside these pods (uids, sorted) is not as it was: nodes, the pods on them, nominations, budgets.

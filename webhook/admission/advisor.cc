@@ -8,6 +8,7 @@
 #include "admission/advice_text.h"
 #include "core/mutex.h"
 #include "feasibility/outlook.h"
+#include "feasibility/preemption.h"
 #include "feasibility/prepared_cluster.h"
 
 namespace podium {
@@ -68,7 +69,8 @@ void Advisor::Impl::AddChosen(const FeasibilityReport& report, Advice& advice) c
   for (const std::uint32_t position : report.chosen) {
     const Candidate& candidate = report.candidates[position];
     nodes.push_back(candidate.node);
-    if (advice.chosen.size() < Advice::kMostPlans) advice.chosen.push_back(PlanOf(report, candidate));
+    if (advice.chosen.size() < Advice::kMostPlans && !HasEqualRival(candidate, cluster))
+      advice.chosen.push_back(PlanOf(report, candidate));
   }
   advice.chosen_nodes = NodeSet(names, nodes);
   const Candidate& first = report.candidates[report.chosen.front()];

@@ -28,8 +28,8 @@ class ReviewDecoder {
 };
 
 // The answer: uid, allowed, status (when refused), patch (kMutate, when there is one), warnings, audit annotations
-// workload-type, priority-class, policy-revision, feasibility: nothing but the decision is in them, so that a second call
-// does not contradict them.
+// workload-type, priority-class, policy-revision, feasibility: nothing but the decision is in them, so that a second
+// call does not contradict them.
 std::string EncodeReview(const Decision& decision, Endpoint endpoint);
 
 }  // namespace podium

@@ -8,24 +8,12 @@
 #include <utility>
 
 #include "admission/advise.h"
-#include "kube/server_version.h"
+#include "cli/live_version.h"
 
 namespace podium {
 namespace {
 
-constexpr std::chrono::minutes kVersionGoodFor{10};  // control planes are upgraded under a running server
-constexpr std::chrono::seconds kVersionRetry{10};
 constexpr std::size_t kLinesPerMinute = 10;  // of disagreements
-
-Result<SchedulerVersion> AskVersion(ApiClient& api) {
-  const Result<std::string> text = ReadServerVersion(api);
-  if (!text) return text.error();
-  return ParseSchedulerVersion(*text);
-}
-
-std::string Text(SchedulerVersion version) {
-  return std::to_string(version.major) + '.' + std::to_string(version.minor);
-}
 
 }  // namespace
 
@@ -37,8 +25,7 @@ std::shared_ptr<const Advisor> AdvisorOn(std::shared_ptr<const ClusterSnapshot> 
 }
 
 struct AdvicePublisher::Impl {
-  explicit Impl(AdviceInput the_input) : input(std::move(the_input)) {
-    if (input.version) options.version = *input.version;
+  explicit Impl(AdviceInput the_input) : input(std::move(the_input)), version(input.api, input.say) {
     thread = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }
 
@@ -57,26 +44,10 @@ struct AdvicePublisher::Impl {
   void Publish(std::shared_ptr<const ClusterSnapshot> snapshot) {
     const auto policy = input.policy.Load();
     if (policy == nullptr || !AsksForAdvice(*policy)) return advisors.Store(nullptr);
-    RefreshVersion();
+    options.version = input.version ? *input.version : version.Get();
     const auto advisor = std::make_shared<const Advisor>(std::move(snapshot), options, advisors.Load().get());
     advisors.Store(advisor);
     Tell(ledger.Look(advisor, input.clock.Now()));
-  }
-
-  // kube-scheduler is taken to be of the API server's version.
-  void RefreshVersion() {
-    const TimePoint now = input.clock.Now();
-    if (input.version || now < version_due) return;
-    const Result<SchedulerVersion> version = AskVersion(input.api);
-    version_due = now + (version ? std::chrono::seconds(kVersionGoodFor) : kVersionRetry);
-    const std::string problem = version ? "" : version.error().message;
-    if (!version && problem != told_problem)
-      input.say(LogLevel::kWarning, "the rules of kube-scheduler " + Text(options.version) + " are used: " + problem);
-    told_problem = problem;
-    if (!version || (told_version && *version == options.version)) return;
-    options.version = *version;
-    told_version = true;
-    input.say(LogLevel::kInfo, "kube-scheduler " + Text(*version) + ", by the API server's version");
   }
 
   void Tell(const std::vector<std::string>& disagreements) {
@@ -102,9 +73,7 @@ struct AdvicePublisher::Impl {
   AccuracyLedger ledger;
   // Of the thread.
   EvaluateOptions options;
-  TimePoint version_due{};
-  bool told_version = false;
-  std::string told_problem;
+  LiveVersion version;
   TimePoint minute_began{};
   std::size_t told = 0;
   std::size_t untold = 0;

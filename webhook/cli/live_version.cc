@@ -16,9 +16,14 @@ Result<SchedulerVersion> Ask(ApiClient& api) {
   return ParseSchedulerVersion(*text);
 }
 
+std::string Text(SchedulerVersion version) {
+  return std::to_string(version.major) + '.' + std::to_string(version.minor);
+}
+
 }  // namespace
 
-LiveVersion::LiveVersion(ApiClient& api, SteadyNow now) : api_(api), now_(std::move(now)) {}
+LiveVersion::LiveVersion(ApiClient& api, Say say, SteadyNow now)
+    : api_(api), say_(std::move(say)), now_(std::move(now)) {}
 
 SchedulerVersion LiveVersion::Get() {
   {
@@ -26,13 +31,23 @@ SchedulerVersion LiveVersion::Get() {
     if (now_() < due_) return version_;
     due_ = now_() + kRetry;  // whoever comes meanwhile takes the one that is known
   }
-  const Result<SchedulerVersion> version = Ask(api_);
+  const Result<SchedulerVersion> answer = Ask(api_);
   const MutexLock lock(mutex_);
-  if (version) {
-    version_ = *version;
-    due_ = now_() + kGoodFor;
-  }
+  Take(answer);
   return version_;
+}
+
+void LiveVersion::Take(const Result<SchedulerVersion>& answer) {
+  const std::string problem = answer ? "" : answer.error().message;
+  if (say_ && !answer && problem != problem_)
+    say_(LogLevel::kWarning, "the rules of kube-scheduler " + Text(version_) + " are used: " + problem);
+  problem_ = problem;
+  if (!answer) return;
+  due_ = now_() + kGoodFor;
+  if (say_ && (!is_known_ || *answer != version_))
+    say_(LogLevel::kInfo, "kube-scheduler " + Text(*answer) + ", by the API server's version");
+  is_known_ = true;
+  version_ = *answer;
 }
 
 }  // namespace podium

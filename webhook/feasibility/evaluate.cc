@@ -226,6 +226,10 @@ class Evaluation {
     if (potential_.size() > kExaminedCandidates && !report_.candidates.empty())
       Caution(CaveatKind::kSampling, "the scheduler examines a part of the " + std::to_string(potential_.size()) +
                                          " possible nodes and may choose another one; all were examined here");
+    if (!report_.chosen.empty() && HasEqualRival(report_.candidates[report_.chosen.front()], cluster_))
+      Caution(CaveatKind::kEqualPods,
+              "a victim and a pod that stays are of equal priority and started in the same second; the scheduler may "
+              "take the one for the other");
     if (budget_order_matters_)
       Caution(
           CaveatKind::kBudgetOrder,

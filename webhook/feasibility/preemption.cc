@@ -86,6 +86,17 @@ std::vector<std::uint32_t> BestOf(const std::vector<Rank>& ranks) {
   return best;
 }
 
+bool HasEqualRival(const Candidate& candidate, const PreparedCluster& cluster) {
+  const std::vector<PreparedPod>& pods = cluster.nodes[candidate.node].pods;
+  const auto goes = [&](const PreparedPod& pod) {
+    return std::find(candidate.victims.begin(), candidate.victims.end(), pod.pod) != candidate.victims.end();
+  };
+  const auto rivals = [&](const PreparedPod& a, const PreparedPod& b) {
+    return a.priority == b.priority && a.start == b.start && goes(a) != goes(b);
+  };
+  return std::adjacent_find(pods.begin(), pods.end(), rivals) != pods.end();
+}
+
 bool IsAnyNodeBigEnough(const Cycle& cycle) {
   const std::vector<PreparedNode>& nodes = cycle.cluster->nodes;
   return std::any_of(nodes.begin(), nodes.end(), [&](const PreparedNode& node) {

@@ -46,6 +46,11 @@ Rank RankOf(const DryRun& run, const PreparedNode& node);
 // Positions of the best: equal in all criteria. Empty for none.
 std::vector<std::uint32_t> BestOf(const std::vector<Rank>& ranks);
 
+// Whether a pod that stays on the candidate's node is as important as a victim of it. Which of them goes follows from
+// the order in which the scheduler got to know them, which nobody else can see (internal/cache: a changed pod moves to
+// the end of its node's list). Pods of one rollout often start in one second.
+bool HasEqualRival(const Candidate& candidate, const PreparedCluster& cluster);
+
 // Whether any node could hold the pod if nothing else ran there; labels and taints apart.
 bool IsAnyNodeBigEnough(const Cycle& cycle);
 

@@ -1,17 +1,14 @@
 // The table of metrics, and how a scrape reads each of them. Prometheus headers are included here only.
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "audit/file_sink.h"
 #include "serving/metrics.h"
+#include "serving/process.h"
 #include "serving/tls.h"
 
 namespace podium {
@@ -263,37 +260,9 @@ void ReadAuditSink(const Scrape& to) {
 
 // --- process: the names that Prometheus client libraries agree on ---------------------------------------------------
 
-void ReadResidentMemory(const Scrape& to) {
-  std::uint64_t pages = 0;
-  std::uint64_t resident = 0;
-  std::ifstream statm("/proc/self/statm");
-  if (statm >> pages >> resident) to.Value(resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
-}
-
-void ReadCpu(const Scrape& to) {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  to.Value(seconds(usage.ru_utime) + seconds(usage.ru_stime));
-}
-
-void ReadOpenFds(const Scrape& to) {
-  std::error_code error;
-  const std::filesystem::directory_iterator fds("/proc/self/fd", error);
-  if (!error) to.Value(static_cast<std::uint64_t>(std::distance(begin(fds), end(fds))));
-}
-
-void ReadMaxFds(const Scrape& to) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) to.Value(static_cast<std::uint64_t>(limit.rlim_cur));
-}
-
-void ReadThreads(const Scrape& to) {
-  std::error_code error;
-  const std::filesystem::directory_iterator tasks("/proc/self/task", error);
-  if (!error) to.Value(static_cast<std::uint64_t>(std::distance(begin(tasks), end(tasks))));
+template <std::optional<double> (*kRead)()>
+void ReadProcess(const Scrape& to) {
+  if (const std::optional<double> value = kRead()) to.Value(*value);
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------
@@ -378,11 +347,11 @@ constexpr Row kTable[] = {
      ReadEngine<&EngineCounters::requests_rejected>},
     {"podium_http_deadlines_total", kCounter, "", "Connections cut for being slow.",
      ReadEngine<&EngineCounters::deadlines>},
-    {"process_resident_memory_bytes", kGauge, "", "Resident memory.", ReadResidentMemory},
-    {"process_cpu_seconds_total", kCounter, "", "CPU time, user and system.", ReadCpu},
-    {"process_open_fds", kGauge, "", "Open file descriptors.", ReadOpenFds},
-    {"process_max_fds", kGauge, "", "Limit of open file descriptors.", ReadMaxFds},
-    {"process_threads", kGauge, "", "Threads.", ReadThreads},
+    {"process_resident_memory_bytes", kGauge, "", "Resident memory.", ReadProcess<ResidentBytes>},
+    {"process_cpu_seconds_total", kCounter, "", "CPU time, user and system.", ReadProcess<CpuSeconds>},
+    {"process_open_fds", kGauge, "", "Open file descriptors.", ReadProcess<OpenFiles>},
+    {"process_max_fds", kGauge, "", "Limit of open file descriptors.", ReadProcess<MostOpenFiles>},
+    {"process_threads", kGauge, "", "Threads.", ReadProcess<Threads>},
 };
 
 std::string_view TypeName(MetricType type) {

@@ -17,6 +17,7 @@ std::string_view NameOf(CaveatKind kind) {
     case CaveatKind::kTooManyResources: return "TooManyResources";
     case CaveatKind::kUnverifiedVersion: return "UnverifiedVersion";
     case CaveatKind::kSampling: return "Sampling";
+    case CaveatKind::kEqualPods: return "EqualPods";
     case CaveatKind::kBudgetOrder: return "BudgetOrder";
   }
   return "Volumes";
