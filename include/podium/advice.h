@@ -74,6 +74,8 @@ enum class NoAdvice {
   kStale,     // what it would rest on has not been heard of for too long
   kUnsynced,  // or was never listed
   kNoNodes,   // a cluster file, mostly, that is about other things
+  kBehind,    // the newest picture is not prepared yet
+  kTooMuch,   // it would take too long while requests wait: thousands of selector terms, or many templates
   kFailed,    // an exception, or a field that Kubernetes will refuse
 };
 
@@ -83,6 +85,8 @@ constexpr std::string_view ToString(NoAdvice reason) {
     case NoAdvice::kStale: return "stale";
     case NoAdvice::kUnsynced: return "unsynced";
     case NoAdvice::kNoNodes: return "no_nodes";
+    case NoAdvice::kBehind: return "behind";
+    case NoAdvice::kTooMuch: return "too_much";
     case NoAdvice::kFailed: return "failed";
   }
   return "none";

@@ -1,6 +1,7 @@
 // Would kube-scheduler place this pod, whom would it evict for it, and if not, why not?
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,6 +78,10 @@ struct Caveat {
   std::string text;
   bool operator==(const Caveat&) const = default;
 };
+
+// What an evaluation reads of a cluster: keys of ClusterSnapshot::sources.
+inline constexpr std::array<std::string_view, 5> kEvaluatedResources = {
+    "namespaces", "nodes", "pods", "poddisruptionbudgets.policy", "priorityclasses.scheduling.k8s.io"};
 
 struct SchedulerVersion {
   std::int32_t major = 1;

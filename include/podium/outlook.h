@@ -33,7 +33,7 @@ struct PreemptionPlan {
   std::vector<VictimCost> victims;  // most important first
   std::int64_t budget_violations = 0;
   std::vector<GpuRequest> freed;         // sums over the victims, by resource
-  std::chrono::seconds wait_at_most{};   // the longest grace period of a victim
+  std::chrono::seconds wait_at_most{};   // the longest grace period of a victim, also on the other nodes it may take
   std::int64_t lost_gpu_seconds = 0;     // whole devices x running time; slices and shared replicas are not added
   std::size_t loading_victims = 0;       // started and not Ready: their start-up is lost too
   std::vector<const Pod*> lost_promise;  // pods of lower priority that were nominated to this node; the snapshot's
@@ -80,6 +80,7 @@ struct Change {
   Feasibility leads_to = Feasibility::kFitsNow;  // or kFitsAfterPreemption
   std::string node;                              // where it would go; one of them, when it fits on several
   std::size_t victims = 0;
+  std::vector<const Pod*> named = {};  // pods whose NAMESPACE/NAME is in the text; they live as long as the snapshot
 };
 
 struct Outlook {

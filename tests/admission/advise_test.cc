@@ -80,6 +80,7 @@ Policy WithAdviceMode(Mode mode) {
 }
 
 struct Setting {
+  Operation operation = Operation::kCreate;
   std::shared_ptr<const ClusterSnapshot> snapshot = Finished(FourSmallNodes());
   Policy policy = WithAdviceMode(Mode::kWarn);
   Endpoint endpoint = Endpoint::kValidate;
@@ -93,6 +94,7 @@ Decision Advised(const Json& object, const Setting& setting = {}) {
   Result<AdmissionRequest> request = ReviewDecoder().Decode(*review);
   EXPECT_TRUE(request);
   request->endpoint = setting.endpoint;
+  request->operation = setting.operation;
   const Advisor advisor(setting.snapshot, {.version = {1, 36}});
   Decision decision = Decide(*request, setting.policy, setting.snapshot.get(), {}, setting.now);
   return WithAdvice(std::move(decision), {*request, setting.policy, advisor, *review, setting.now});
@@ -162,12 +164,12 @@ TEST(WithAdvice, ModesSayWhoHearsOfIt) {
 TEST(WithAdvice, EnforceRefusesWithTheArithmeticAndAWayOut) {
   const Decision decision = Advised(PodJson("interactive", 2), {.policy = WithAdviceMode(Mode::kEnforce)});
   EXPECT_EQ(decision.code, 403);
-  EXPECT_EQ(decision.message,
-            "[feasibility] spec: will never fit: 2 nvidia.com/gpu wanted on one node, the largest of 4 has 1. The "
-            "scheduler would say: 0/4 nodes are available: 4 Insufficient nvidia.com/gpu. no new claims to deallocate, "
-            "preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling. Ask for less on one "
-            "node, or make room on one: `podium feasibility -f` shows what would help. Workload type 'interactive' has "
-            "advice: enforce");
+  EXPECT_EQ(
+      decision.message,
+      "[feasibility] spec: will never fit: 2 nvidia.com/gpu wanted on one node, the largest of 4 has 1. The "
+      "scheduler would say: 0/4 nodes are available: 4 Insufficient nvidia.com/gpu. no new claims to deallocate, "
+      "preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling. `podium feasibility -f` "
+      "shows each node, and what would help where anything does. Workload type 'interactive' has advice: enforce");
   EXPECT_THAT(decision.edits, IsEmpty());
 }
 
@@ -192,6 +194,39 @@ TEST(WithAdvice, WhatAControllerMadeIsNotRefused) {
   const Decision decision = Advised(pod, {.policy = WithAdviceMode(Mode::kEnforce)});
   EXPECT_EQ(decision.verdict, Verdict::kAllow);
   EXPECT_EQ(AdviceIn(decision).given->verdict, Feasibility::kShapeNeverFits);
+}
+
+// Its own pods hold what its new ones would get; that no node is big enough is true all the same.
+TEST(WithAdvice, OnAnUpdateOnlyAShapeThatNeverFitsIsToldOrRefused) {
+  ClusterBuilder full;
+  full.WithNode("gpu-1", {.gpus = 8}).WithPod("nlp-batch/chat-1", {.gpus = 8, .priority = 1'000'000});
+  const std::shared_ptr<const ClusterSnapshot> snapshot = Finished(full.Build());
+  for (const Mode mode : {Mode::kWarn, Mode::kEnforce}) {
+    Setting setting{.operation = Operation::kUpdate, .snapshot = snapshot, .policy = WithAdviceMode(mode)};
+    const Decision rollout = Advised(DeploymentJson("Deployment", 8, 1), setting);
+    EXPECT_EQ(rollout.verdict, Verdict::kAllow);
+    EXPECT_THAT(rollout.warnings, IsEmpty());
+    EXPECT_EQ(AdviceIn(rollout).given->verdict, Feasibility::kPreemptionCannotHelp) << "recorded";
+    const Decision too_big = Advised(DeploymentJson("Deployment", 9, 1), setting);
+    EXPECT_EQ(too_big.verdict, mode == Mode::kEnforce ? Verdict::kRefuse : Verdict::kAllow);
+    EXPECT_EQ(too_big.warnings.size(), mode == Mode::kEnforce ? 0U : 1U);
+  }
+}
+
+// Other requests wait for the thread that evaluates.
+TEST(WithAdvice, WhatWouldTakeLongIsNotEvaluated) {
+  Json pod = PodJson("interactive", 2);
+  Json terms = Json::array();
+  for (int i = 0; i < 2'000; ++i) terms.push_back({{"matchExpressions", {{{"key", "k"}, {"operator", "Exists"}}}}});
+  pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      terms;
+  ClusterBuilder nodes;
+  for (int i = 0; i < 1'000; ++i) nodes.WithNode("gpu-" + std::to_string(1'000 + i), {.gpus = 1});
+  const Decision decision =
+      Advised(pod, {.snapshot = Finished(nodes.Build()), .policy = WithAdviceMode(Mode::kEnforce)});
+  EXPECT_EQ(decision.verdict, Verdict::kAllow);
+  EXPECT_EQ(AdviceIn(decision).missing, NoAdvice::kTooMuch);
+  EXPECT_EQ(AdviceIn(decision).given, nullptr);
 }
 
 TEST(WithAdvice, OnlyValidateAndOnlyGpus) {

@@ -39,7 +39,7 @@ TEST(AccuracyReport, AddsUpReplicas) {
             "FitsNow         Unschedulable  0       0          3          0\n"
             "ShapeNeverFits  Unschedulable  2       0          0          0\n"
             "\n"
-            "99.92 % of 1210 verdicts agreed\n"
+            "99.92 % of 1210 verdicts agreed; left out: 3 overtaken, 5 unknown\n"
             "4 pods wait for the scheduler's turn\n");
 }
 

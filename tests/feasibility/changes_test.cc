@@ -193,6 +193,19 @@ TEST(OtherLabel, OneEntryOfNodeAffinity) {
               ElementsAre("OtherLabel: drop the node affinity entry model NotIn [t4] (FitsNow on a)"));
 }
 
+// One manifest may have so many. They are not copied for each other, and a dozen of them are tried.
+TEST(OtherLabel, ThousandsOfEntriesAreNotAllTried) {
+  SchedulingSpec scheduling;
+  NodeSelectorTerm term;
+  for (int i = 0; i < 20'000; ++i)
+    term.expressions.push_back({"key-" + std::to_string(i), NodeSelectorOp::kExists, {}});
+  scheduling.node_affinity = NodeSelector{{term}};
+  ClusterBuilder cluster;
+  cluster.WithNode("a", {.gpus = 1});
+  EXPECT_THAT(ChangesOf(cluster.Build(), Chat(1, scheduling)),
+              ElementsAre("OtherLabel: drop its required node affinity (FitsNow on a)"));
+}
+
 TEST(OtherLabel, TheOnlyEntryTakesTheAffinityWithIt) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 1});

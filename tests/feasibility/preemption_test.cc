@@ -187,13 +187,14 @@ TEST(Victims, AsImportantAsAPodThatStaysAreACaveat) {
   ClusterBuilder cluster;
   cluster.WithNode("a", {.gpus = 2});
   cluster.WithPod("one", {.gpus = 1, .priority = 1}).WithPod("other", {.gpus = 1, .priority = 1});
-  const FeasibilityReport one_of_two = Evaluate(cluster.Build(), Chat(1), Version(37));
+  const ClusterSnapshot snapshot = cluster.Build();
+  const FeasibilityReport one_of_two = Evaluate(snapshot, Chat(1), Version(37));
   EXPECT_EQ(one_of_two.candidates.front().victims.size(), 1U);
   EXPECT_THAT(one_of_two.caveats,
               ElementsAre(Caveat{CaveatKind::kEqualPods,
                                  "a victim and a pod that stays are of equal priority and started in the same second; "
                                  "the scheduler may take the one for the other"}));
-  EXPECT_THAT(Evaluate(cluster.Build(), Chat(2), Version(37)).caveats, IsEmpty()) << "both go";
+  EXPECT_THAT(Evaluate(snapshot, Chat(2), Version(37)).caveats, IsEmpty()) << "both go";
 }
 
 // --- the choice of the node -----------------------------------------------------------------------------------------

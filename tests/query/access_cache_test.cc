@@ -46,7 +46,7 @@ TEST_F(AccessCacheTest, AYesIsRememberedForAsLongAsItMayBe) {
   EXPECT_FALSE(*cache.May(kAlice, kCreate));
 }
 
-TEST_F(AccessCacheTest, ANoIsRememberedForAShortTime) {
+TEST_F(AccessCacheTest, ANoIsRememberedForAShortTimeThatOfARightForLonger) {
   AccessCache cache = Make();
   ASSERT_EQ(*cache.WhoIs("new"), std::nullopt);
   ASSERT_FALSE(*cache.May(kAlice, {"list", "pods", "ml"}));
@@ -58,7 +58,19 @@ TEST_F(AccessCacheTest, ANoIsRememberedForAShortTime) {
   EXPECT_THAT(reviewer_.Asked(), SizeIs(2));
   Pass(milliseconds(1));
   EXPECT_EQ(*cache.WhoIs("new"), kAlice);
+  EXPECT_FALSE(*cache.May(kAlice, {"list", "pods", "ml"}));
+  Pass(milliseconds(8'000));
   EXPECT_TRUE(*cache.May(kAlice, {"list", "pods", "ml"}));
+}
+
+// Tokens that nobody knows leave the questions about rights alone.
+TEST_F(AccessCacheTest, TokensAndRightsHaveAllowancesOfTheirOwn) {
+  AccessCache cache = Make({.tokens_per_second = 1, .rights_per_second = 2});
+  EXPECT_TRUE(cache.WhoIs("first").ok());
+  EXPECT_FALSE(cache.WhoIs("second").ok());
+  EXPECT_TRUE(cache.May(kAlice, {"list", "pods", "a"}).ok());
+  EXPECT_TRUE(cache.May(kAlice, {"list", "pods", "b"}).ok());
+  EXPECT_FALSE(cache.May(kAlice, {"list", "pods", "c"}).ok());
 }
 
 TEST_F(AccessCacheTest, EveryPartOfTheCallerAndOfTheQuestionCounts) {
@@ -112,7 +124,7 @@ TEST_F(AccessCacheTest, AfterSomeFailuresInARowNobodyIsAskedForAMoment) {
 }
 
 TEST_F(AccessCacheTest, TheApiServerIsAskedSoOftenAndNoMore) {
-  AccessCache cache = Make({.calls_per_second = 5});
+  AccessCache cache = Make({.tokens_per_second = 5, .rights_per_second = 5});
   int answered = 0;
   for (int i = 0; i < 100; ++i) answered += cache.WhoIs("bad" + std::to_string(i)) ? 1 : 0;
   EXPECT_EQ(answered, 5);
@@ -129,7 +141,7 @@ TEST_F(AccessCacheTest, TheApiServerIsAskedSoOftenAndNoMore) {
 }
 
 TEST_F(AccessCacheTest, StrangersDoNotPushOutCallers) {
-  AccessCache cache = Make({.entries = 8, .calls_per_second = 1'000});
+  AccessCache cache = Make({.entries = 8, .tokens_per_second = 1'000});
   ASSERT_TRUE(cache.WhoIs("good"));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(*cache.WhoIs("bad" + std::to_string(i)), std::nullopt);
   EXPECT_EQ(*cache.WhoIs("good"), kAlice);

@@ -192,8 +192,8 @@ TEST_F(WebhookTest, AnAdvisorThatHasFallenBehindIsNotAsked) {
   advisors_.Store(std::make_shared<const Advisor>(OneNodeWithoutGpus(7, std::chrono::seconds(0)), EvaluateOptions{}));
   const json answer = json::parse(Send("/validate", Body("pod-embedder")).body)["response"];
   EXPECT_EQ(answer["warnings"].size(), 1U) << "the finding's";
-  EXPECT_FALSE(answer["auditAnnotations"].contains("feasibility"));
   EXPECT_EQ(json::parse(audit_.lines.at(0))["snapshotGeneration"], 8);
+  EXPECT_EQ(json::parse(audit_.lines.at(0))["templates"][0]["advice"]["missing"], "behind");
 }
 
 TEST_F(WebhookTest, TakesThePolicyThatIsInForceNow) {

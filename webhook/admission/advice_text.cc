@@ -42,7 +42,7 @@ std::string Evictions(const AdviceFacts& facts) {
   const std::string wait = ", up to " + std::to_string(plan.wait_at_most.count()) + " s";
   const std::string first = facts.replicas > 1 ? "the first of " + std::to_string(facts.replicas) + " pods " : "";
   const std::string what = "podium: " + first + "fits after evicting " + Counted(plan.victims.size(), "pod") + " on " +
-                           facts.report.NodeName(plan.node);
+                           facts.report.NodeName(plan.node) + (facts.report.chosen.size() > 1 ? " or its like" : "");
   const std::size_t room = kWarningBytes - wait.size();
   const std::string line = OneLine(what, room);
   return line + Named(OwnVictims(facts), plan.victims.size(), room - line.size()) + wait;

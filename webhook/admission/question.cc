@@ -199,6 +199,10 @@ Result<ManifestQuestions> AskAbout(std::string_view object_json, const AskOption
   const Result<AdmissionRequest> request = ReviewDecoder().Decode(*review);
   if (!request) return request.error();
   if (request->decode_error) return Invalid(*request->decode_error);
+  const std::size_t templates = request->object ? request->object->templates.size() : 0;
+  if (templates > options.most_templates)
+    return Invalid("it has " + std::to_string(templates) + " pod templates; at most " +
+                   std::to_string(options.most_templates) + " are taken: ask about fewer, or use 'podium feasibility'");
   ManifestQuestions asked;
   asked.name = NameOf(*request);
   asked.namespace_name = request->namespace_name;

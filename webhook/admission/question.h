@@ -1,6 +1,7 @@
 // From an object that is being admitted to the pods that the scheduler will be asked to place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct AskOptions {
   const ClusterSnapshot* snapshot = nullptr;  // null: the policy's ladder stands in for the classes
   std::string default_namespace = "default";
   DecideOptions decide = {};
+  std::size_t most_templates = SIZE_MAX;  // an object with more is kInvalidInput
   TimePoint now{};
 };
 

@@ -64,6 +64,12 @@ void WriteCounts(JsonWriter& json, const AccuracyRow& row) {
   }
 }
 
+// The share says nothing of those.
+std::string LeftOut(const AccuracyRow& sum) {
+  if (sum.overtaken + sum.unknown == 0) return "";
+  return "; left out: " + std::to_string(sum.overtaken) + " overtaken, " + std::to_string(sum.unknown) + " unknown";
+}
+
 }  // namespace
 
 AccuracyRow AccuracyReport::Sum() const {
@@ -106,7 +112,8 @@ std::string AccuracyTable(const AccuracyReport& report) {
   const AccuracyRow sum = report.Sum();
   const std::optional<double> share = report.Share();
   return FormatColumns(rows) + "\n" +
-         (share ? Percent(*share) + " of " + std::to_string(sum.agreed + sum.disagreed) + " verdicts agreed\n"
+         (share ? Percent(*share) + " of " + std::to_string(sum.agreed + sum.disagreed) + " verdicts agreed" +
+                      LeftOut(sum) + "\n"
                 : "no verdict could be compared\n") +
          waiting;
 }

@@ -31,14 +31,29 @@ struct AdvicePublisher::Impl {
 
   void Run(const std::stop_token& stop) {
     std::uint64_t seen = 0;
-    while (auto snapshot = input.next(seen, stop)) {
-      seen = snapshot->generation;
-      try {
-        Publish(std::move(snapshot));
-      } catch (const std::exception&) {  // no memory: no advice until the next picture
-        advisors.Store(nullptr);
-      }
+    while (Turn(seen, stop)) {
     }
+  }
+
+  // False: the end was asked for. A failure (no memory) is no advice until the next picture.
+  bool Turn(std::uint64_t& seen, const std::stop_token& stop) {
+    try {
+      auto snapshot = input.next(seen, stop);
+      if (snapshot == nullptr) return false;
+      seen = snapshot->generation;
+      Publish(std::move(snapshot));
+      failed = false;
+    } catch (const std::exception& failure) {
+      GiveUp(failure.what());
+    } catch (...) {
+      GiveUp("an unknown exception");
+    }
+    return !stop.stop_requested();
+  }
+
+  void GiveUp(std::string_view why) {
+    advisors.Store(nullptr);
+    if (!std::exchange(failed, true)) input.say(LogLevel::kError, "no advice for now: " + std::string(why));
   }
 
   void Publish(std::shared_ptr<const ClusterSnapshot> snapshot) {
@@ -74,6 +89,7 @@ struct AdvicePublisher::Impl {
   // Of the thread.
   EvaluateOptions options;
   LiveVersion version;
+  bool failed = false;  // the last picture could not be prepared
   TimePoint minute_began{};
   std::size_t told = 0;
   std::size_t untold = 0;

@@ -15,7 +15,8 @@ constexpr std::chrono::seconds kFirstSync{60};  // of a big cluster over a slow 
 
 // CLI11's own excludes() prints the names in the order of their addresses: another help text in each run.
 void AddClusterOptions(CLI::App& app, ClusterOptions& options) {
-  app.add_option("--cluster,--snapshot", options.file, "The cluster in this file, 'sample', or - for standard input");
+  app.add_option("--cluster,--snapshot", options.file,
+                 "The cluster in this file, 'sample', or - for standard input (not of serve)");
   app.add_option("--kubeconfig", options.kubeconfig, "The live cluster of this kubeconfig");
   app.add_option("--context", options.context, "Another context of the kubeconfig");
   app.add_flag("--in-cluster", options.in_cluster, "The live cluster this pod runs in");

@@ -42,6 +42,19 @@ std::string PerNodeText(const DaemonOutcome& daemon) {
   return text;
 }
 
+// The verdict on what was asked for, where that is more than one pod.
+std::string WholeText(const FeasibilityItem& item) {
+  if (item.daemon) return PerNodeText(*item.daemon);
+  const WorkloadReport& report = *item.workload;
+  std::size_t victims = 0;
+  for (const ReplicaOutcome& step : report.steps) victims += step.victims.size();
+  std::string text =
+      report.feasible ? "all fit: " : "does not fit as a whole: of " + std::to_string(report.wanted) + " ";
+  text += std::to_string(report.fit_now) + " now, " + std::to_string(report.fit_after) + " after preemption";
+  if (victims > 0) text += ", with " + Counted(static_cast<std::int64_t>(victims), "victim") + " in all";
+  return text + "; the lines below are about the first pod alone";
+}
+
 std::string RefusalText(const FeasibilityItem& item, const FeasibilityForm& form) {
   const std::string label = Painted("refused", kRed, form.style.color);
   std::string line = LabelledLine("refused", item.refusal->message, form.style);
@@ -54,8 +67,8 @@ std::string ItemText(const FeasibilityItem& item, const FeasibilityForm& form) {
   if (item.refusal) return text + RefusalText(item, form);
   OutlookTextOptions options{.style = form.style};
   if (form.is_wide) options = {.style = form.style, .most_nodes = 100, .most_lines = 100, .is_wide = true};
+  if (item.daemon || item.workload) text += LabelledLine("in all", WholeText(item), form.style);
   text += OutlookText(item.outlook, options);
-  if (item.daemon) text += LabelledLine("replicas", PerNodeText(*item.daemon), form.style);
   if (item.question.replicas == 0) text += LabelledLine("replicas", "none are wanted now", form.style);
   if (item.workload) text += WorkloadText(*item.workload, options);
   for (const std::string& warning : item.warnings) text += LabelledLine("policy", warning, form.style);

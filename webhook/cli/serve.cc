@@ -191,8 +191,8 @@ class Server {
     engine_->Stop(kStopDeadline);
     state_.engine = nullptr;
     state_.query_engine = nullptr;
-    if (query_) query_->Stop();
     prepared_.audit.reset();  // writes what is queued; before what may wait for an API server
+    if (query_) query_->Stop();
     if (live_) live_->Stop();
     log_.Write(LogLevel::kInfo, "stopped");
   }

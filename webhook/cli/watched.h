@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "podium/feasibility.h"
+
 namespace podium {
 
 // To decide about a manifest.
@@ -11,7 +13,7 @@ inline std::vector<std::string_view> DecisionResources() { return {"namespaces",
 
 // To say what the scheduler does.
 inline std::vector<std::string_view> FeasibilityResources() {
-  return {"namespaces", "nodes", "pods", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy"};
+  return {kEvaluatedResources.begin(), kEvaluatedResources.end()};
 }
 
 // To plan budgets.

@@ -102,9 +102,23 @@ std::string LeavingText(const Leaving& leaving) {
   return name + " is going, " + DurationText(leaving.at_most) + " more at most";
 }
 
+// The ordinary course after a preemption: its victims are on their way out, and it must not evict others meanwhile.
+bool WaitsForVictims(const Explanation& explanation) {
+  return explanation.outlook.report.ineligible == Ineligible::kTerminatingVictim && !explanation.leaving.empty();
+}
+
+std::string WaitText(const Explanation& explanation) {
+  std::chrono::seconds longest{};
+  for (const Leaving& leaving : explanation.leaving) longest = std::max(longest, leaving.at_most);
+  const auto count = static_cast<std::int64_t>(explanation.leaving.size());
+  return "for " + Counted(count, "victim") + " on " + explanation.pod->standing->nominated_node + " to go, " +
+         DurationText(longest) + " more at most; then it is tried there again";
+}
+
+// Before and after a preemption the scheduler says different things: there is nothing to compare then.
 std::string ComparisonText(const Explanation& explanation) {
   const std::string& said = explanation.pod->standing->unschedulable;
-  if (said.empty()) return "";
+  if (said.empty() || WaitsForVictims(explanation)) return "";
   if (explanation.outlook.report.message == said) return "the same as Podium computes, word for word";
   if (explanation.outlook.report.message.empty()) return "that is over: it fits as the cluster is now";
   return "Podium computes another text: the cluster has changed since, or see the caveats";
@@ -123,14 +137,18 @@ std::string Explained(const Explanation& explanation, const TableStyle& style) {
   head += explanation.gpus.empty() ? "no GPU" : GpuText(explanation.gpus);
   const auto width = static_cast<std::size_t>(std::max(style.width, 40));
   std::string text = Painted(Wrapped(Printable(head), 0, width), kBold, style.color) + "\n";
-  text += LabelledLine("condition", said.empty() ? "the scheduler has said nothing (yet)" : said, style);
+  if (WaitsForVictims(explanation)) text += LabelledLine("waits", WaitText(explanation), style);
+  const bool is_gated = !pod.scheduling->gates.empty();
+  const std::string silence =
+      is_gated ? "the scheduler does not look at it before its gates are gone" : "the scheduler has said nothing (yet)";
+  text += LabelledLine("condition", said.empty() ? silence : said, style);
   if (const std::string comparison = ComparisonText(explanation); !comparison.empty())
     text += LabelledLine("", "(" + comparison + ")", style);
   if (!pod.standing->nominated_node.empty()) {
     text += LabelledLine("nominated", pod.standing->nominated_node + ": the scheduler has evicted for it there", style);
     for (const Leaving& leaving : explanation.leaving) text += LabelledLine("", LeavingText(leaving), style);
   }
-  if (!pod.scheduling->gates.empty()) text += LabelledLine("gates", Joined(pod.scheduling->gates), style);
+  if (is_gated) text += LabelledLine("gates", Joined(pod.scheduling->gates), style);
   return text + OutlookText(explanation.outlook, {.style = style});
 }
 
@@ -169,8 +187,10 @@ std::string ExplanationJson(const Explanation& explanation, const std::string& n
   if (!pod.node_name->empty()) WriteText(json, "node", *pod.node_name);
   if (not_pending.empty()) {
     WriteText(json, "condition", pod.standing->unschedulable);
-    json.Key("agrees");
-    json.Bool(explanation.outlook.report.message == pod.standing->unschedulable);
+    if (!pod.standing->unschedulable.empty() && !WaitsForVictims(explanation)) {
+      json.Key("agrees");
+      json.Bool(explanation.outlook.report.message == pod.standing->unschedulable);
+    }
     WriteText(json, "nominatedNode", pod.standing->nominated_node);
     WriteLeaving(explanation.leaving, json);
     json.Key("report");

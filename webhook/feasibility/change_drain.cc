@@ -21,7 +21,7 @@ void PutOn(ClusterSnapshot& snapshot, const std::string& node, Pod pod) {
   snapshot.nodes.Put(node, std::move(state));
 }
 
-ClusterSnapshot Without(const ClusterSnapshot& snapshot, const std::string& node, const Move& move) {
+ClusterSnapshot Without(const ClusterSnapshot& snapshot, const std::string& node, const Evacuation& move) {
   ClusterSnapshot changed = snapshot;
   NodeState state = *changed.nodes.Find(node);
   std::erase_if(state.pods, [&](const auto& pod) {
@@ -37,7 +37,7 @@ class MoveTrials {
 
   [[nodiscard]] bool used_up() const { return left_ == 0; }
 
-  std::optional<Proposal> Try(const Move& move) {
+  std::optional<Proposal> Try(const Evacuation& move) {
     const std::string& node = input_->report.NodeName(move.node);
     ClusterSnapshot changed = Without(input_->snapshot, node, move);
     std::optional<Change> change = ChangeOf(EvaluateIn(changed, input_->incoming), ChangeKind::kDrainNode, "");
@@ -46,7 +46,7 @@ class MoveTrials {
   }
 
   // How many of the moved pods fit somewhere once the incoming pod has its place, taken one after the other.
-  std::size_t CountHoused(const Move& move, const Proposal& proposal) {
+  std::size_t CountHoused(const Evacuation& move, const Proposal& proposal) {
     ClusterSnapshot after = *proposal.cluster;
     PutOn(after, proposal.change.node, proposal.pod);
     std::size_t housed = 0;
@@ -79,7 +79,7 @@ class MoveTrials {
 };
 
 // "move 2 pods away from gpu-a (ml/x, ml/y): they fit elsewhere"
-std::string TextOf(const Move& move, const std::string& node, std::size_t housed) {
+std::string TextOf(const Evacuation& move, const std::string& node, std::size_t housed) {
   const std::size_t count = move.pods.size();
   std::string names;
   for (std::size_t i = 0; i < std::min(count, kNamedPods); ++i)
@@ -98,7 +98,7 @@ std::vector<Proposal> MovePodsAway(const SearchInput& input) {
   MoveTrials trials(input);
   std::optional<Proposal> best;
   std::size_t best_homeless = 0;
-  for (const Move& move : MovePlanner(input).Run()) {
+  for (const Evacuation& move : MovePlanner(input).Run()) {
     if (trials.used_up()) break;
     std::optional<Proposal> proposal = trials.Try(move);
     if (!proposal) continue;
@@ -106,6 +106,8 @@ std::vector<Proposal> MovePodsAway(const SearchInput& input) {
     const std::size_t homeless = move.pods.size() - housed;
     if (best && homeless >= best_homeless) continue;
     proposal->change.text = Printable(TextOf(move, input.report.NodeName(move.node), housed));
+    for (std::size_t i = 0; i < std::min(move.pods.size(), kNamedPods); ++i)
+      proposal->change.named.push_back(move.pods[i]->pod);
     best = std::move(proposal);
     best_homeless = homeless;
     if (homeless == 0) break;

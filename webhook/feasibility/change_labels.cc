@@ -10,10 +10,11 @@ namespace podium {
 namespace {
 
 // An entry that can go. `with_value` says how it would accept another value of the label `key`; none where it cannot.
+// Both make their copy when they are called: there may be thousands of entries, and a few are tried.
 struct Entry {
   std::string key;
   std::string text;  // "node selector gpu-model=h100"
-  SchedulingSpec without;
+  std::function<SchedulingSpec()> without;
   std::function<SchedulingSpec(const std::string& value)> with_value = {};
   std::string before_value = {};  // "select gpu-model="
   std::string after_value = {};   // " instead of h100"
@@ -42,8 +43,12 @@ std::string RequirementText(const NodeRequirement& requirement) {
 
 void AddSelectors(const SchedulingSpec& spec, std::vector<Entry>& entries) {
   for (const auto& [key, value] : spec.node_selector) {
-    Entry entry{key, "node selector " + key + '=' + value, spec};
-    entry.without.node_selector.erase(key);
+    Entry entry{key, "node selector " + key + '=' + value, {}};
+    entry.without = [&spec, name = key] {
+      SchedulingSpec changed = spec;
+      changed.node_selector.erase(name);
+      return changed;
+    };
     entry.with_value = [&spec, name = key](const std::string& other) {
       SchedulingSpec changed = spec;
       changed.node_selector[name] = other;
@@ -70,7 +75,7 @@ void AddRequirements(const SchedulingSpec& spec, std::size_t term, Requirements 
   for (std::size_t i = 0; i < requirements.size(); ++i) {
     const NodeRequirement& requirement = requirements[i];
     Entry entry{requirement.key, "node affinity entry " + RequirementText(requirement),
-                WithoutRequirement(spec, term, list, i)};
+                [&spec, term, list, i] { return WithoutRequirement(spec, term, list, i); }};
     if (list == &NodeSelectorTerm::expressions && requirement.op == NodeSelectorOp::kIn) {
       entry.with_value = [&spec, term, i](const std::string& other) {
         SchedulingSpec changed = spec;
@@ -87,18 +92,22 @@ void AddPodTerms(const SchedulingSpec& spec, std::vector<PodAffinityTerm> Schedu
                  std::vector<Entry>& entries) {
   for (std::size_t i = 0; i < (spec.*list).size(); ++i) {
     const std::string& key = (spec.*list)[i].topology_key;
-    Entry entry{key, std::string(name) + " over " + key, spec};
-    (entry.without.*list).erase((entry.without.*list).begin() + static_cast<std::ptrdiff_t>(i));
-    entries.push_back(std::move(entry));
+    entries.push_back({key, std::string(name) + " over " + key, [&spec, list, i] {
+                         SchedulingSpec changed = spec;
+                         (changed.*list).erase((changed.*list).begin() + static_cast<std::ptrdiff_t>(i));
+                         return changed;
+                       }});
   }
 }
 
 void AddSpread(const SchedulingSpec& spec, std::vector<Entry>& entries) {
   for (std::size_t i = 0; i < spec.spread.size(); ++i) {
     const std::string& key = spec.spread[i].topology_key;
-    Entry entry{key, "topology spread constraint over " + key + " (or set ScheduleAnyway)", spec};
-    entry.without.spread.erase(entry.without.spread.begin() + static_cast<std::ptrdiff_t>(i));
-    entries.push_back(std::move(entry));
+    entries.push_back({key, "topology spread constraint over " + key + " (or set ScheduleAnyway)", [&spec, i] {
+                         SchedulingSpec changed = spec;
+                         changed.spread.erase(changed.spread.begin() + static_cast<std::ptrdiff_t>(i));
+                         return changed;
+                       }});
   }
 }
 
@@ -133,9 +142,10 @@ std::optional<Proposal> TryValue(const SearchInput& input, const Entry& entry, c
 std::vector<Proposal> ChangeOneEntry(const SearchInput& input) {
   std::vector<Proposal> proposals;
   Trials trials(input, ChangeKind::kOtherLabel);
-  for (Entry& entry : EntriesOf(*input.incoming.scheduling)) {
+  for (const Entry& entry : EntriesOf(*input.incoming.scheduling)) {
+    if (trials.used_up()) break;
     std::optional<Proposal> dropped =
-        trials.Try(WithScheduling(input.incoming, std::move(entry.without)), "drop the " + entry.text);
+        trials.Try(WithScheduling(input.incoming, entry.without()), "drop the " + entry.text);
     if (!dropped) continue;
     std::optional<Proposal> other = TryValue(input, entry, dropped->change.node, trials);
     proposals.push_back(std::move(other ? *other : *dropped));

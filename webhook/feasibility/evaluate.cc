@@ -181,9 +181,9 @@ class Evaluation {
     std::vector<Rank> ranks;
     ranks.reserve(potential_.size());
     report_.candidates.reserve(potential_.size());
-    Evictions evictions(scratch);
+    DryRunner dry_runs(scratch);
     for (const std::uint32_t node : potential_) {
-      const DryRun& run = evictions.Try(node);
+      const DryRun& run = dry_runs.Try(node);
       budget_order_matters_ = budget_order_matters_ || run.budget_order_matters;
       if (!run.failed.passed()) {
         report_.dry_run.push_back({node, table.Position(run.failed)});

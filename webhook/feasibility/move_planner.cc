@@ -57,8 +57,8 @@ MovePlanner::MovePlanner(const SearchInput& input)
     holdings_.emplace_back(input.cluster, input.incoming, demand.resource, input.options.evaluate.scheduler_name);
 }
 
-std::vector<Move> MovePlanner::Run() const {
-  std::vector<Move> moves;
+std::vector<Evacuation> MovePlanner::Run() const {
+  std::vector<Evacuation> moves;
   Overlay scratch(cycle_);
   const std::vector<char> usable = UsableNodes(input_->report);
   for (std::uint32_t node = 0; node < usable.size(); ++node) {
@@ -67,7 +67,7 @@ std::vector<Move> MovePlanner::Run() const {
     if (!pods.empty()) moves.push_back({node, std::move(pods)});
   }
   std::stable_sort(moves.begin(), moves.end(),
-                   [](const Move& a, const Move& b) { return a.pods.size() < b.pods.size(); });
+                   [](const Evacuation& a, const Evacuation& b) { return a.pods.size() < b.pods.size(); });
   return moves;
 }
 

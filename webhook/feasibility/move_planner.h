@@ -11,7 +11,7 @@
 namespace podium {
 
 // The incoming pod fits on `node` once `pods` are away.
-struct Move {
+struct Evacuation {
   std::uint32_t node = 0;
   std::vector<const PreparedPod*> pods;
 };
@@ -23,7 +23,7 @@ class MovePlanner {
   explicit MovePlanner(const SearchInput& input);
 
   // One for each node where it is possible, fewest pods first; of equal ones in the order of nodes.
-  [[nodiscard]] std::vector<Move> Run() const;
+  [[nodiscard]] std::vector<Evacuation> Run() const;
 
  private:
   using Pods = std::vector<const PreparedPod*>;

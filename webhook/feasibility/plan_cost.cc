@@ -94,6 +94,14 @@ std::vector<std::string> WaitWarnings(const PreparedCluster& cluster, const Feas
           node + ", up to " + std::to_string(longest.count()) + " s more"};
 }
 
+// Of all nodes that are equal to the scheduler: it takes any of them.
+seconds LongestWait(const FeasibilityReport& report, TimePoint now) {
+  seconds longest{};
+  for (const std::uint32_t position : report.chosen)
+    for (const Pod* victim : report.candidates[position].victims) longest = std::max(longest, GraceLeft(*victim, now));
+  return longest;
+}
+
 std::optional<PreemptionPlan> PricePlan(const PreparedCluster& cluster, const FeasibilityReport& report,
                                         const Pod& incoming, const OutlookOptions& options) {
   if (report.chosen.empty()) return std::nullopt;
@@ -109,10 +117,10 @@ std::optional<PreemptionPlan> PricePlan(const PreparedCluster& cluster, const Fe
     victim.loading = pod->phase == PodPhase::kRunning && !pod->ready;
     victim.breaks_budget = breakers.contains(pod);
     for (const GpuRequest& gpu : victim.gpus) AddFreed(plan.freed, gpu);
-    plan.wait_at_most = std::max(plan.wait_at_most, victim.grace);
     plan.loading_victims += victim.loading ? 1 : 0;
     plan.victims.push_back(std::move(victim));
   }
+  plan.wait_at_most = LongestWait(report, options.now);
   plan.lost_gpu_seconds = LostGpuSeconds(plan.victims);
   plan.lost_promise = LostPromises(cluster, chosen.node, incoming, options.evaluate.scheduler_name);
   return plan;

@@ -17,7 +17,7 @@ std::uint32_t FirstBelow(const PreparedNode& node, std::int64_t priority) {
 }  // namespace
 
 // Puts the pods back one by one, as long as the incoming pod still fits; who has to stay away joins the victims.
-void Evictions::Reprieve(const std::vector<std::uint32_t>& pods) {
+void DryRunner::Reprieve(const std::vector<std::uint32_t>& pods) {
   for (const std::uint32_t position : pods) {
     const PreparedPod& pod = scratch_->node().pods[position];
     scratch_->Add(pod);
@@ -27,7 +27,7 @@ void Evictions::Reprieve(const std::vector<std::uint32_t>& pods) {
   }
 }
 
-void Evictions::SplitByBudgets(std::uint32_t first) {
+void DryRunner::SplitByBudgets(std::uint32_t first) {
   const auto count = static_cast<std::uint32_t>(scratch_->node().pods.size());
   BudgetLedger ledger(*scratch_->cycle().cluster);
   for (std::uint32_t position = first; position < count; ++position)
@@ -35,7 +35,7 @@ void Evictions::SplitByBudgets(std::uint32_t first) {
   run_.budget_order_matters = ledger.order_matters();
 }
 
-const DryRun& Evictions::Try(std::uint32_t node) {
+const DryRun& DryRunner::Try(std::uint32_t node) {
   run_.victims.clear();
   violating_.clear();
   others_.clear();

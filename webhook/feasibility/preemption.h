@@ -19,10 +19,10 @@ struct DryRun {
 };
 
 // Tries one node after the other, and keeps its memory for the next.
-class Evictions {
+class DryRunner {
  public:
   // `scratch` is reset to each node that is tried, and must outlive this.
-  explicit Evictions(Overlay& scratch) : scratch_(&scratch) {}
+  explicit DryRunner(Overlay& scratch) : scratch_(&scratch) {}
 
   // Valid until the next call.
   const DryRun& Try(std::uint32_t node);

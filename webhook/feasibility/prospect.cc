@@ -86,11 +86,11 @@ void Prospect::Filter() {
 
 void Prospect::DryRuns() {
   Overlay scratch(cycle_);
-  Evictions evictions(scratch);
+  DryRunner dry_runs(scratch);
   const std::vector<PreparedNode>& nodes = cluster_->prepared().nodes;
   for (std::uint32_t node = 0; node < standing_.size(); ++node) {
     if (standing_[node] != Standing::kMayHelp) continue;
-    const DryRun& run = evictions.Try(node);
+    const DryRun& run = dry_runs.Try(node);
     budget_->checks -= static_cast<std::int64_t>(1 + nodes[node].pods.size());
     standing_[node] = run.failed.passed() ? Standing::kCandidate : Standing::kNoCandidate;
     if (!run.failed.passed()) continue;

@@ -6,6 +6,9 @@
 namespace podium {
 namespace {
 
+constexpr std::int64_t kChecksOfANode = 10;
+constexpr std::int64_t kChecksOfAMove = 20;
+
 class Walk {
  public:
   explicit Walk(const CourseSetting& setting)
@@ -74,6 +77,9 @@ class Walk {
 
 CourseResult FollowCourse(const CourseSetting& setting, const std::vector<Move>& beginning, const CourseGuide& guide,
                           SearchBudget& budget) {
+  // For the copy of the cluster, the pod's own evaluation, and the moves.
+  const auto nodes = static_cast<std::int64_t>(setting.before->prepared().nodes.size());
+  budget.checks -= kChecksOfANode * nodes + kChecksOfAMove * static_cast<std::int64_t>(beginning.size());
   Walk walk(setting);
   walk.Repeat(beginning);
   walk.Continue(guide, budget);

@@ -125,12 +125,12 @@ struct QuotaKind {
   static std::size_t Size(SnapshotBuilder& builder) { return builder.quotas().size(); }
 };
 
-struct WorkloadKind : TableKind<WorkloadKind> {
+struct WorkloadTableKind : TableKind<WorkloadTableKind> {
   using Value = Workload;
   std::string resource;
   ObjectKind kind;  // of objects that do not say it: built-in ones in a list
 
-  WorkloadKind(std::string the_resource, ObjectKind the_kind)
+  WorkloadTableKind(std::string the_resource, ObjectKind the_kind)
       : resource(std::move(the_resource)), kind(std::move(the_kind)) {}
 
   // A Deployment keeps ten old ReplicaSets. They are links from a pod to its Deployment, and nothing else is asked of

@@ -204,7 +204,7 @@ std::unique_ptr<ObjectSink> ClusterStore::MakeSink(const std::string& resource) 
   if (resource == "priorityclasses.scheduling.k8s.io") return make(ClassKind{});
   if (resource == "poddisruptionbudgets.policy") return make(BudgetKind{});
   if (resource == "horizontalpodautoscalers.autoscaling") return make(AutoscalerKind{});
-  return make(WorkloadKind(resource, BuiltInKind(resource)));
+  return make(WorkloadTableKind(resource, BuiltInKind(resource)));
 }
 
 ObjectSink* ClusterStore::Sink(std::string_view resource) const {

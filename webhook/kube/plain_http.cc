@@ -68,14 +68,13 @@ Result<Socket> ConnectTo(const addrinfo& address, SteadyClock::time_point until)
   return socket;
 }
 
-Result<Socket> ConnectTo(const PlainUrl& url, const PlainLimits& limits) {
+Result<Socket> ConnectTo(const PlainUrl& url, SteadyClock::time_point until) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (const int code = ::getaddrinfo(url.host.c_str(), url.port.c_str(), &hints, &found); code != 0)
     return Unavailable(::gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
-  const auto until = SteadyClock::now() + limits.overall;
   Result<Socket> socket = Unavailable("the name has no address");
   for (const addrinfo* each = all.get(); each != nullptr && !socket; each = each->ai_next)
     socket = ConnectTo(*each, until);
@@ -146,9 +145,9 @@ Result<PlainUrl> ParsePlainUrl(std::string_view url) {
 }
 
 Result<std::string> GetPlain(const PlainUrl& url, const std::string& path, const PlainLimits& limits) {
-  const Result<Socket> socket = ConnectTo(url, limits);
-  if (!socket) return socket.error();
   const auto until = SteadyClock::now() + limits.overall;
+  const Result<Socket> socket = ConnectTo(url, until);
+  if (!socket) return socket.error();
   const std::string host = url.host.find(':') == std::string::npos ? url.host : '[' + url.host + ']';
   const std::string request =
       "GET " + path + " HTTP/1.1\r\nHost: " + host + ':' + url.port + "\r\nConnection: close\r\n\r\n";

@@ -38,8 +38,8 @@ AccessCache::AccessCache(AccessReviewer& behind, const AccessCacheLimits& limits
       strangers_(limits.entries),
       allowed_(limits.entries),
       refused_(limits.entries),
-      calls_left_(static_cast<double>(limits.calls_per_second)),
-      counted_at_(now_()) {}
+      tokens_{limits.tokens_per_second, static_cast<double>(limits.tokens_per_second), now_()},
+      rights_{limits.rights_per_second, static_cast<double>(limits.rights_per_second), now_()} {}
 
 Result<std::optional<Caller>> AccessCache::WhoIs(std::string_view token) {
   const std::string key = Sha256Hex(token);
@@ -51,7 +51,7 @@ Result<std::optional<Caller>> AccessCache::WhoIs(std::string_view token) {
       return caller;
     }
   }
-  if (const Status admitted = Admit(); !admitted) return admitted.error();
+  if (const Status admitted = Admit(tokens_); !admitted) return admitted.error();
   Result<std::optional<Caller>> answer = behind_.WhoIs(token);
   Note(answer.ok());
   if (!answer) return answer;
@@ -73,7 +73,7 @@ Result<bool> AccessCache::May(const Caller& caller, const AccessQuestion& questi
       return allowed;
     }
   }
-  if (const Status admitted = Admit(); !admitted) return admitted.error();
+  if (const Status admitted = Admit(rights_); !admitted) return admitted.error();
   Result<bool> answer = behind_.May(caller, question);
   Note(answer.ok());
   if (!answer) return answer;
@@ -81,27 +81,28 @@ Result<bool> AccessCache::May(const Caller& caller, const AccessQuestion& questi
   if (*answer)
     allowed_.Put(key, true, now_() + limits_.yes);
   else
-    refused_.Put(key, true, now_() + limits_.no);
+    refused_.Put(key, true, now_() + limits_.yes);
   return answer;
 }
 
 // Whether the API server may be asked now.
-Status AccessCache::Admit() {
+Status AccessCache::Admit(Allowance& allowance) {
   const MutexLock lock(mutex_);
   const SteadyTime now = now_();
   if (now < paused_until_) {
     ++counters_.held_back;
     return Error{ErrorKind::kUnavailable, "the API server has failed several times; it is asked again in a moment"};
   }
-  const auto most = static_cast<double>(limits_.calls_per_second);
-  calls_left_ = std::min(most, calls_left_ + most * std::chrono::duration<double>(now - counted_at_).count());
-  counted_at_ = now;
-  if (calls_left_ < 1) {
+  const auto most = static_cast<double>(allowance.per_second);
+  const double seconds = std::chrono::duration<double>(now - allowance.counted_at).count();
+  allowance.left = std::min(most, allowance.left + most * seconds);
+  allowance.counted_at = now;
+  if (allowance.left < 1) {
     ++counters_.held_back;
-    return Error{ErrorKind::kUnavailable, "more than " + std::to_string(limits_.calls_per_second) +
+    return Error{ErrorKind::kUnavailable, "more than " + std::to_string(allowance.per_second) +
                                               " questions a second about callers are not put to the API server"};
   }
-  calls_left_ -= 1;
+  allowance.left -= 1;
   return {};
 }
 

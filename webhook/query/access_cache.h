@@ -58,9 +58,11 @@ struct AccessCacheLimits {
   std::size_t entries = 1024;  // of each of the four kinds of answers
   // A token that is withdrawn, and a right that is, count this much longer. When a token expires is not told.
   std::chrono::milliseconds yes{10'000};
-  std::chrono::milliseconds no{2'000};
-  // Questions to the API server; as many may come at once after a second of silence.
-  std::int64_t calls_per_second = 50;
+  std::chrono::milliseconds no{2'000};  // of a token; of a right it counts as long as a yes
+  // Questions to the API server; as many may come at once after a second of silence. Apart, so that tokens which
+  // nobody knows do not use up what those who are known need: up to a dozen rights for one answer.
+  std::int64_t tokens_per_second = 50;
+  std::int64_t rights_per_second = 200;
   // After so many failures in a row nobody is asked for a while: threads that wait for an API server that is away would
   // be missing for those whose answers are known.
   int failures = 4;
@@ -89,7 +91,14 @@ class AccessCache final : public AccessReviewer {
   [[nodiscard]] AccessCounters counters() const;
 
  private:
-  Status Admit();
+  // Refills with time; one is taken for each question.
+  struct Allowance {
+    std::int64_t per_second = 0;
+    double left = 0;
+    SteadyTime counted_at{};
+  };
+
+  Status Admit(Allowance& allowance);
   void Note(bool answered);
 
   AccessReviewer& behind_;
@@ -100,8 +109,8 @@ class AccessCache final : public AccessReviewer {
   ExpiringMap<bool> strangers_ PODIUM_GUARDED_BY(mutex_);
   ExpiringMap<bool> allowed_ PODIUM_GUARDED_BY(mutex_);
   ExpiringMap<bool> refused_ PODIUM_GUARDED_BY(mutex_);
-  double calls_left_ PODIUM_GUARDED_BY(mutex_);
-  SteadyTime counted_at_ PODIUM_GUARDED_BY(mutex_);
+  Allowance tokens_ PODIUM_GUARDED_BY(mutex_);
+  Allowance rights_ PODIUM_GUARDED_BY(mutex_);
   int failures_ PODIUM_GUARDED_BY(mutex_) = 0;
   SteadyTime paused_until_ PODIUM_GUARDED_BY(mutex_){};
   AccessCounters counters_ PODIUM_GUARDED_BY(mutex_);

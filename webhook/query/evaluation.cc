@@ -1,8 +1,9 @@
 #include "query/evaluation.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
-#include "feasibility/workload.h"
 #include "wire/feasibility_writer.h"
 #include "wire/object_writer.h"
 
@@ -17,7 +18,7 @@ EvaluatedPod EvaluateOne(const PreparedSnapshot& on, PodQuestion question, const
   pod.outlook = LookAhead(on.cluster, *on.snapshot, question.pod, options.outlook);
   if (options.extent == Extent::kWorkload && IsWorkload(question) && !question.per_node)
     pod.workload = EvaluateWorkload(on.cluster, *on.snapshot, question.pod, question.replicas, question.placing,
-                                    options.outlook.evaluate);
+                                    options.outlook.evaluate, options.bounds);
   pod.question = std::move(question);
   return pod;
 }
@@ -47,9 +48,11 @@ void WriteOne(JsonWriter& json, const EvaluatedPod& pod, const Sight& sight, con
 
 Evaluation EvaluateAll(std::shared_ptr<const PreparedSnapshot> on, std::vector<PodQuestion> questions,
                        const EvaluationOptions& options) {
+  EvaluationOptions of_one = options;
+  of_one.bounds.node_checks /= std::max<std::int64_t>(1, static_cast<std::int64_t>(questions.size()));
   Evaluation evaluation;
   for (PodQuestion& question : questions) {
-    EvaluatedPod pod = EvaluateOne(*on, std::move(question), options);
+    EvaluatedPod pod = EvaluateOne(*on, std::move(question), of_one);
     evaluation.namespaces.merge(NamespacesIn(pod.outlook));
     if (pod.workload) evaluation.namespaces.merge(NamespacesIn(*pod.workload));
     evaluation.pods.push_back(std::move(pod));

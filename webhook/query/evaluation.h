@@ -10,6 +10,7 @@
 #include "admission/question.h"
 #include "feasibility/outlook.h"
 #include "feasibility/prepared_cluster.h"
+#include "feasibility/workload.h"
 #include "podium/outlook.h"
 #include "query/sight.h"
 
@@ -46,6 +47,7 @@ enum class Extent {
 
 struct EvaluationOptions {
   OutlookOptions outlook;
+  WorkloadBounds bounds;  // of all pod templates together
   Extent extent = Extent::kWorkload;
 };
 

@@ -16,9 +16,6 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view kDefaultNamespace = "default";
 
-// What an answer says something about; staleness is theirs.
-constexpr const char* kSources[] = {"nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io"};
-
 QueryAnswer Failure(QueryOutcome outcome, int status, std::string_view message) {
   QueryAnswer answer;
   answer.outcome = outcome;
@@ -76,12 +73,12 @@ Result<std::string> NamespaceOf(std::string_view object_json) {
 
 // The first part of the picture that was not heard of for longer than the policy trusts it.
 std::vector<std::string> StaleWarnings(const ClusterSnapshot& snapshot, const Policy& policy, TimePoint now) {
-  for (const char* resource : kSources) {
-    const auto source = snapshot.sources.find(resource);
+  for (const std::string_view resource : kEvaluatedResources) {
+    const auto source = snapshot.sources.find(std::string(resource));
     if (source == snapshot.sources.end()) continue;
     const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - source->second.last_event);
     if (age <= policy.stale_after) continue;
-    return {std::string("the cluster's ") + resource + " were last heard of " + std::to_string(age.count()) +
+    return {"the cluster's " + std::string(resource) + " were last heard of " + std::to_string(age.count()) +
             " s ago (staleAfterSeconds: " + std::to_string(policy.stale_after.count()) +
             "): this may not be true any more"};
   }
@@ -193,7 +190,7 @@ class FeasibilityService::Conversation {
     if (*may) return std::nullopt;
     return Failure(QueryOutcome::kForbidden, 403,
                    Quoted(caller_.user, 200) + " may not create pods in the namespace " + Quoted(namespace_name_) +
-                       ", and who may not may not ask; ask for that right, or about an object in another namespace");
+                       "; only who may is answered: ask for that right, or about an object in another namespace");
   }
 
   Stop Decide() {
@@ -205,8 +202,9 @@ class FeasibilityService::Conversation {
                                                                .snapshot = snapshot_.get(),
                                                                .default_namespace = namespace_name_,
                                                                .decide = service_.deps_.decide,
+                                                               .most_templates = service_.limits_.templates,
                                                                .now = now_});
-    if (!asked) return BadRequest("the object cannot be read: " + asked.error().message);
+    if (!asked) return BadRequest("the object cannot be asked about: " + asked.error().message);
     object_ += asked->name;
     if (asked->decision.verdict == Verdict::kRefuse)
       return Failure(QueryOutcome::kRefused, 422, "the object would be refused: " + asked->decision.message);
@@ -234,6 +232,7 @@ class FeasibilityService::Conversation {
     options.outlook.evaluate.version = version;
     options.outlook.now = now_;
     options.outlook.gpus = policy_->gpus;
+    options.bounds.node_checks = service_.limits_.node_checks;
     evaluation_ = std::make_shared<const Evaluation>(
         EvaluateAll(service_.PreparedOf(snapshot_, version), std::move(questions_), options));
     service_.Remember(key, evaluation_);
@@ -241,8 +240,8 @@ class FeasibilityService::Conversation {
   }
 
   QueryAnswer Show() {
-    Result<Sight> sight =
-        LookUpSight(*service_.deps_.access, caller_, evaluation_->namespaces, service_.limits_.namespaces);
+    Result<Sight> sight = LookUpSight(*service_.deps_.access, caller_, evaluation_->namespaces,
+                                      {service_.limits_.namespaces, [this] { return IsOver(service_.limits_.time); }});
     if (!sight) return NotKnown(sight.error());
     QueryAnswer answer;
     answer.body = WriteEvaluation(*evaluation_, *sight, StaleWarnings(*snapshot_, *policy_, now_)) + '\n';

@@ -59,8 +59,10 @@ struct QueryLimits {
   std::chrono::milliseconds time{6'000};
   std::size_t per_caller = 2;  // at once
   std::int64_t replicas = 1'000;
-  std::size_t namespaces = 32;  // whose pods the caller's rights are looked up for
-  std::size_t remembered = 32;  // evaluations
+  std::size_t templates = 16;            // in one object
+  std::int64_t node_checks = 5'000'000;  // for all replicas of one object: half a second (WorkloadBounds)
+  std::size_t namespaces = 12;           // whose pods the caller's rights are looked up for
+  std::size_t remembered = 32;           // evaluations
   std::chrono::milliseconds remembered_for{5'000};
 };
 

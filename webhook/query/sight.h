@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,10 +23,16 @@ struct Sight {
   }
 };
 
-// Asks "list pods" for all namespaces at once and, where the answer is no, for each of `wanted`; of more than `most`
-// only for the first: the others stay unseen. An error is one of `reviewer`, and no sight at all.
+struct SightLimits {
+  std::size_t namespaces = 12;
+  std::function<bool()> is_over = {};  // whoever waits has waited long enough; empty: never
+};
+
+// Asks "list pods" for all namespaces at once and, where the answer is no, for each of `wanted`. What is beyond the
+// limits, or cannot be asked for, stays unseen. An error is one of `reviewer` to the first question, and no sight at
+// all.
 Result<Sight> LookUpSight(AccessReviewer& reviewer, const Caller& caller, const std::set<std::string>& wanted,
-                          std::size_t most);
+                          const SightLimits& limits);
 
 // Stands for the namespace and the name of a pod that may not be seen; no object can be called so.
 inline constexpr std::string_view kHiddenName = "(hidden)";
@@ -45,8 +52,8 @@ std::set<std::string> NamespacesIn(const Outlook& outlook);
 std::set<std::string> NamespacesIn(const WorkloadReport& report);
 
 // The same report with kHiddenName for the namespace and the name of every pod that `sight` does not see: victims,
-// candidates, lost promises, displaced pods, and words in texts that are such a pod's name or namespace. Numbers, GPUs,
-// classes, priorities and times stay, and so do the names of nodes: who may create pods is told where they would go.
+// candidates, lost promises, displaced pods, and those that a change names. Numbers, GPUs, classes, priorities and
+// times stay, and so do the names of nodes: who may create pods is told where they would go.
 SeenOutlook SeenBy(const Sight& sight, const Outlook& outlook);
 SeenWorkload SeenBy(const Sight& sight, const WorkloadReport& report);
 

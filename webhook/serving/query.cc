@@ -73,6 +73,9 @@ class QueryRoute {
     } catch (const std::exception& failure) {
       static LogLimit limit;
       if (limit.Due()) spdlog::error("{} failed: {} (said at most once in 10 s)", kPath, failure.what());
+    } catch (...) {
+      static LogLimit limit;
+      if (limit.Due()) spdlog::error("{} failed: an unknown exception (said at most once in 10 s)", kPath);
     }
     deps_.metrics->ObserveQuery(QueryOutcome::kUnavailable, deps_.steady_now() - errand.request.arrived);
     return ErrorResponse(500, "internal error; the server's log says more");

@@ -45,14 +45,22 @@ void LogAuditFailure(const std::string& problem) {
 }
 
 // A picture that was prepared for evaluations comes some milliseconds after the same one without. Decisions go by it
-// unless whoever prepares them has fallen behind.
-constexpr std::chrono::seconds kMostBehind{1};
+// unless whoever prepares them has fallen behind: the newest picture has been waiting for so long, or the prepared one
+// is so much older in a cluster that never rests.
+constexpr std::chrono::seconds kMostWaiting{1};
+constexpr std::chrono::seconds kMostBehind{10};
 
 // What one request sees of the cluster.
 struct View {
   std::shared_ptr<const ClusterSnapshot> snapshot;
   std::shared_ptr<const Advisor> advisor;  // null, or on that snapshot
+  NoAdvice missing = NoAdvice::kNone;      // why it is null although it might have been there
 };
+
+bool HasFallenBehind(const ClusterSnapshot& prepared, const ClusterSnapshot& newest, TimePoint now) {
+  const auto behind = newest.taken_at - prepared.taken_at;
+  return behind > kMostBehind || (behind > kMostWaiting && now - newest.taken_at > kMostWaiting);
+}
 
 class Webhook {
  public:
@@ -61,7 +69,7 @@ class Webhook {
   Answer Handle(Endpoint endpoint, const HttpRequest& http);
 
  private:
-  [[nodiscard]] View Look() const;
+  [[nodiscard]] View Look(TimePoint now) const;
   [[nodiscard]] Decision DecideOn(const AdmissionRequest& request, const Policy& policy, std::string_view review,
                                   TimePoint now) const;
   HttpResponse Reply(Decided& decided, bool recorded) const;
@@ -70,21 +78,23 @@ class Webhook {
   std::atomic<std::uint64_t> sequence_{0};
 };
 
-View Webhook::Look() const {
+View Webhook::Look(TimePoint now) const {
   if (deps_.snapshots == nullptr) return {};
   View view{deps_.snapshots->Current(), deps_.advisors == nullptr ? nullptr : deps_.advisors->Load()};
-  if (!view.snapshot || !view.advisor) return {std::move(view.snapshot), nullptr};
-  if (view.snapshot->taken_at - view.advisor->snapshot()->taken_at > kMostBehind) return {view.snapshot, nullptr};
+  if (!view.snapshot) return {nullptr, nullptr, NoAdvice::kUnsynced};
+  if (!view.advisor || HasFallenBehind(*view.advisor->snapshot(), *view.snapshot, now))
+    return {std::move(view.snapshot), nullptr, NoAdvice::kBehind};
   view.snapshot = view.advisor->snapshot();
   return view;
 }
 
 Decision Webhook::DecideOn(const AdmissionRequest& request, const Policy& policy, std::string_view review,
                            TimePoint now) const {
-  const View view = Look();
+  const View view = Look(now);
   Decision decision = Decide(request, policy, view.snapshot.get(), deps_.decide, now);
-  if (!view.advisor) return decision;
-  return WithAdvice(std::move(decision), {request, policy, *view.advisor, review, now});
+  if (view.advisor) return WithAdvice(std::move(decision), {request, policy, *view.advisor, review, now});
+  if (deps_.advisors == nullptr || view.missing == NoAdvice::kNone) return decision;
+  return WithoutAdvice(std::move(decision), request, policy, view.missing);
 }
 
 Answer Webhook::Handle(Endpoint endpoint, const HttpRequest& http) {

@@ -19,6 +19,8 @@ void RunTask(const std::function<void()>& task) {
     task();
   } catch (const std::exception& failure) {
     if (limit.Due()) spdlog::error("a worker caught: {} (said at most once in 10 s)", failure.what());
+  } catch (...) {
+    if (limit.Due()) spdlog::error("a worker caught an unknown exception (said at most once in 10 s)");
   }
 }
 

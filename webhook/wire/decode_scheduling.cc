@@ -71,6 +71,8 @@ PodAffinityTerm ReadPodTerm(FieldReader& in, JsonElement json, const At& at) {
   return term;
 }
 
+// Three years: longer ones are as long, and sums with times stay in range.
+constexpr std::int64_t kLongestGrace = 100'000'000;
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 
 std::vector<PodAffinityTerm> ReadRequiredTerms(FieldReader& in, JsonElement json, const At& at) {
@@ -318,7 +320,7 @@ SchedulingSpec ReadSchedulingSpec(FieldReader& in, JsonElement json, const At& a
     else if (key == "hostUsers")
       parts.host_users = in.Boolean(value, here);
     else if (key == "terminationGracePeriodSeconds")
-      spec.grace_period_seconds = in.Integer(value, here);
+      spec.grace_period_seconds = std::clamp<std::int64_t>(in.Integer(value, here), 0, kLongestGrace);
     else if (key == "volumes")
       spec.volumes = ListOf(in, value, here, ReadFilteredVolume);
     else if (key == "resourceClaims")

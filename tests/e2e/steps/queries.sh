@@ -111,7 +111,7 @@ victim_namespaces() {
 names_follow_rights() {
   chat_question
   k -n nlp-batch create rolebinding lister --clusterrole=pod-lister --serviceaccount=serving:asker
-  eventually 10 "namespaces of victims" nlp-batch victim_namespaces
+  eventually 20 "namespaces of victims" nlp-batch victim_namespaces
   k -n nlp-batch delete rolebinding lister
   eventually 20 "namespaces of victims" "(hidden)" victim_namespaces
 }
