@@ -26,7 +26,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string form = "table";
   std::string policy;
-  std::string default_namespace = "default";
+  std::string default_namespace;  // empty: the cluster's own
   std::string version;
   std::optional<std::int64_t> replicas;
   bool gang = false;
@@ -59,7 +59,7 @@ struct Loaded {
 Loaded Load(const Options& options, Io& io) {
   Loaded loaded;
   std::vector<std::string>& problems = loaded.problems;
-  if (const auto wrong = ParseNamespace(options.default_namespace); !wrong)
+  if (const auto wrong = ParseNamespace(options.default_namespace); !options.default_namespace.empty() && !wrong)
     problems.push_back("--namespace: " + wrong.error().message);
   const bool in_twice =
       options.cluster.file == "-" && std::find(options.paths.begin(), options.paths.end(), "-") != options.paths.end();
@@ -115,16 +115,15 @@ class Inquiry {
  public:
   Inquiry(const Options& options, const Loaded& loaded, TimePoint now)
       : options_(options),
+        namespace_name_(options.default_namespace.empty() ? loaded.cluster.namespace_name : options.default_namespace),
         policy_(*loaded.policy.policy),
         snapshot_(*loaded.cluster.snapshot),
         outlook_options_{.evaluate = {.version = loaded.cluster.version}, .now = now, .gpus = policy_.gpus},
         prepared_(Prepare(snapshot_, RulesOf(loaded.cluster.version))) {}
 
   void Ask(const Manifest& manifest) {
-    const AskOptions ask{.policy = policy_,
-                         .snapshot = &snapshot_,
-                         .default_namespace = options_.default_namespace,
-                         .now = outlook_options_.now};
+    const AskOptions ask{
+        .policy = policy_, .snapshot = &snapshot_, .default_namespace = namespace_name_, .now = outlook_options_.now};
     Result<ManifestQuestions> asked = AskAbout(manifest.json, ask);
     if (!asked) {
       problems_.push_back(FormatProblem({manifest.span, asked.error().message}));
@@ -162,6 +161,7 @@ class Inquiry {
   }
 
   const Options& options_;
+  const std::string namespace_name_;  // of objects that name none
   const Policy& policy_;
   const ClusterSnapshot& snapshot_;
   OutlookOptions outlook_options_;
@@ -216,8 +216,8 @@ Action SetUpFeasibility(CLI::App& app) {
   app.add_option("--policy", options->policy, "Policy file or folder (default: the shipped policy)");
   AddSchedulerVersion(app, options->version);
   AddClusterOptions(app, options->cluster);
-  app.add_option("-n,--namespace", options->default_namespace, "Namespace of objects that name none")
-      ->capture_default_str();
+  app.add_option("-n,--namespace", options->default_namespace,
+                 "Namespace of objects that name none (default: the context's, else 'default')");
   app.footer(kFooter);
   return [options](Io& io) { return Run(*options, io); };
 }

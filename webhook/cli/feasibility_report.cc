@@ -48,9 +48,10 @@ std::string WholeText(const FeasibilityItem& item) {
   const WorkloadReport& report = *item.workload;
   std::size_t victims = 0;
   for (const ReplicaOutcome& step : report.steps) victims += step.victims.size();
-  std::string text =
-      report.feasible ? "all fit: " : "does not fit as a whole: of " + std::to_string(report.wanted) + " ";
-  text += std::to_string(report.fit_now) + " now, " + std::to_string(report.fit_after) + " after preemption";
+  const std::int64_t nowhere = report.wanted - report.fit_now - report.fit_after;
+  std::string text = report.feasible ? "fits: of " : "does not fit: of ";
+  text += Counted(report.wanted, "replica") + " " + std::to_string(report.fit_now) + " now, " +
+          std::to_string(report.fit_after) + " after preemption, " + std::to_string(nowhere) + " nowhere";
   if (victims > 0) text += ", with " + Counted(static_cast<std::int64_t>(victims), "victim") + " in all";
   return text + "; the lines below are about the first pod alone";
 }

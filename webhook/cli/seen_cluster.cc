@@ -27,6 +27,7 @@ Result<SeenCluster> SeeLive(const ClusterOptions& options) {
   if (!snapshot) return snapshot.error().WithContext(access->origin);
   SeenCluster seen = VersionOf(**api);
   seen.snapshot = *std::move(snapshot);
+  seen.namespace_name = access->namespace_name;
   return seen;
 }
 

@@ -12,7 +12,8 @@ namespace podium {
 struct SeenCluster {
   std::shared_ptr<const ClusterSnapshot> snapshot;
   SchedulerVersion version;
-  std::string version_from;  // "the API server is v1.36.2"
+  std::string version_from;                // "the API server is v1.36.2"
+  std::string namespace_name = "default";  // that of the kubeconfig's context, as for kubectl
 };
 
 // --scheduler-version.

@@ -23,7 +23,7 @@ namespace {
 
 struct Options {
   std::string pod;
-  std::string namespace_name = "default";
+  std::string namespace_name;  // empty: the cluster's own
   std::string policy;
   std::string version;
   std::string form = "table";
@@ -209,11 +209,12 @@ int Fail(Io& io, const std::string& problem) {
 }
 
 // "pod/chat-0", "serving/chat-0" and "chat-0" all name a pod.
-std::pair<std::string, std::string> PodNamed(const Options& options) {
+std::pair<std::string, std::string> PodNamed(const Options& options, const SeenCluster& cluster) {
   std::string name = options.pod;
   if (name.starts_with("pod/")) name = name.substr(4);
   const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return {options.namespace_name, name};
+  if (slash == std::string::npos)
+    return {options.namespace_name.empty() ? cluster.namespace_name : options.namespace_name, name};
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
@@ -235,7 +236,7 @@ int Run(const Options& options, Io& io) {
   }
   const Result<SeenCluster> cluster = SeeCluster(options.cluster, options.version, io);
   if (!cluster) return Fail(io, cluster.error().message);
-  const auto [namespace_name, name] = PodNamed(options);
+  const auto [namespace_name, name] = PodNamed(options, *cluster);
   const Pod* pod = FindPod(*cluster->snapshot, namespace_name, name);
   if (pod == nullptr)
     return Fail(io, "there is no pod " + Quoted(name, 100) + " in namespace " + Quoted(namespace_name, 100) +
@@ -257,7 +258,7 @@ int Run(const Options& options, Io& io) {
 Action SetUpWhy(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("POD", options->pod, "Name of the pod: chat-0, or serving/chat-0")->required();
-  app.add_option("-n,--namespace", options->namespace_name, "Its namespace")->capture_default_str();
+  app.add_option("-n,--namespace", options->namespace_name, "Its namespace (default: the context's, else 'default')");
   app.add_option("-o,--output", options->form, "table or json")->check(CLI::IsMember({"table", "json"}));
   app.add_option("--policy", options->policy, "Policy file or folder: what counts as a GPU (default: the shipped one)");
   AddSchedulerVersion(app, options->version);
