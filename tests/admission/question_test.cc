@@ -174,6 +174,40 @@ TEST(AskAbout, SaysWhatIsWrongWithASelectorThatKubernetesRefuses) {
   EXPECT_EQ(asked.error().message.substr(0, 35), "/spec/template/spec/affinity/podAnt") << asked.error().message;
 }
 
+// A verdict on what Kubernetes will not take would be worth nothing.
+TEST(AskAbout, SaysWhatKubernetesWillNotTake) {
+  const auto pod_of = [](const Json& limits) {
+    return Object("v1", "Pod", {{"containers", {{{"name", "main"}, {"resources", {{"limits", limits}}}}}}});
+  };
+  const auto replicas_of = [](const Json& replicas) {
+    return Object("apps/v1", "Deployment", {{"replicas", replicas}, {"template", Template("", Json::object())}});
+  };
+  struct Row {
+    const char* name;
+    Json object;
+    const char* want;
+  };
+  const Row rows[] = {
+      {"fewer than no GPU", pod_of({{"nvidia.com/gpu", "-1"}}),
+       "/spec/containers 'main' asks for -1 of nvidia.com/gpu; allowed: whole numbers from 0"},
+      {"a part of a GPU", pod_of({{"nvidia.com/gpu", "500m"}}),
+       "/spec/containers 'main' asks for 0.5 of nvidia.com/gpu; allowed: whole numbers from 0"},
+      {"no container", Object("v1", "Pod", {{"containers", Json::array()}}),
+       "/spec/containers is empty; a pod needs a container"},
+      {"a text for a number", replicas_of("3"),
+       "/spec/replicas is \"3\"; allowed: a whole number from 0 to 2147483647"},
+      {"less than none", replicas_of(-5), "/spec/replicas is -5; allowed: a whole number from 0 to 2147483647"},
+      {"too many", replicas_of(2'147'483'648),
+       "/spec/replicas is 2147483648; allowed: a whole number from 0 to 2147483647"},
+  };
+  for (const Row& row : rows) {
+    const Result<ManifestQuestions> asked = Ask(row.object);
+    ASSERT_FALSE(asked) << row.name;
+    EXPECT_EQ(asked.error().message, row.want) << row.name;
+  }
+  EXPECT_TRUE(Ask(pod_of({{"cpu", "1500m"}})));
+}
+
 TEST(AskAbout, RefusalsAreDecisions) {
   const Result<ManifestQuestions> by_api_server =
       Ask(Object("v1", "Pod", Template("", {{"priorityClassName", "gold"}})["spec"]));

@@ -11,7 +11,9 @@
 #include "admission/apiserver.h"
 #include "admission/codec.h"
 #include "admission/replicas.h"
+#include "core/text.h"
 #include "wire/decode.h"
+#include "wire/manifest.h"
 
 namespace podium {
 namespace {
@@ -159,6 +161,39 @@ class Questioner {
   JsonElement object_;
 };
 
+// --- what Kubernetes would not take ---------------------------------------------------------------------------------
+// A webhook sees such objects before the API server's own validation; whoever asks about a file should hear of it.
+
+Status CheckCount(std::string_view object_json, const std::string& pointer) {
+  const Result<std::string> json = JsonAt(object_json, pointer);
+  if (!json || *json == "null") return {};
+  const bool digits = std::all_of(json->begin(), json->end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && (json->size() < 10 || (json->size() == 10 && *json <= "2147483647"))) return {};
+  return Invalid(pointer + " is " + *json + "; allowed: a whole number from 0 to 2147483647");
+}
+
+// Source: pkg/apis/core/validation, ValidateResourceQuantityValue: extended resources are whole.
+Status CheckResources(const Container& container, const std::string& place) {
+  for (const auto& [resource, amount] : container.requests) {
+    const bool whole = amount == Quantity::FromUnits(amount.CeilUnits());
+    const bool is_extended = resource.find('/') != std::string::npos;
+    if (amount < Quantity() || (is_extended && !whole))
+      return Invalid(place + " asks for " + FormatQuantity(amount) + " of " + resource +
+                     "; allowed: " + (is_extended ? "whole numbers from 0" : "amounts from 0"));
+  }
+  return {};
+}
+
+Status CheckPod(const PodQuestion& question) {
+  const std::string place = question.path + "/spec/containers";
+  const PodSpec& spec = *question.pod.spec;
+  if (spec.containers.empty()) return Invalid(place + " is empty; a pod needs a container");
+  for (const auto* list : {&spec.containers, &spec.init_containers})
+    for (const Container& container : *list)
+      if (Status checked = CheckResources(container, place + " " + Quoted(container.name)); !checked) return checked;
+  return {};
+}
+
 // The API server's own "no" is an answer, as a policy's is.
 ManifestQuestions RefusedByApiServer(const Error& error) {
   ManifestQuestions refused;
@@ -210,6 +245,10 @@ Result<ManifestQuestions> AskAbout(std::string_view object_json, const AskOption
   if (asked.decision.verdict == Verdict::kRefuse) return asked;
   Result<std::vector<PodQuestion>> questions = QuestionsOf(*request, asked.decision, classes, *review);
   if (!questions) return questions.error();
+  for (const char* pointer : {"/spec/replicas", "/spec/parallelism", "/spec/completions"})
+    if (Status checked = CheckCount(object_json, pointer); !checked) return checked.error();
+  for (const PodQuestion& question : *questions)
+    if (Status checked = CheckPod(question); !checked) return checked.error();
   asked.questions = *std::move(questions);
   return asked;
 }
