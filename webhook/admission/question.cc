@@ -178,8 +178,8 @@ Status CheckResources(const Container& container, const std::string& place) {
     const bool whole = amount == Quantity::FromUnits(amount.CeilUnits());
     const bool is_extended = resource.find('/') != std::string::npos;
     if (amount < Quantity() || (is_extended && !whole))
-      return Invalid(place + " asks for " + FormatQuantity(amount) + " of " + resource +
-                     "; allowed: " + (is_extended ? "whole numbers from 0" : "amounts from 0"));
+      return Invalid(std::string(place).append(" asks for ").append(FormatQuantity(amount)).append(" of ") + resource +
+                     (is_extended ? "; allowed: whole numbers from 0" : "; allowed: amounts from 0"));
   }
   return {};
 }

@@ -43,7 +43,7 @@ std::string RequirementText(const NodeRequirement& requirement) {
 
 void AddSelectors(const SchedulingSpec& spec, std::vector<Entry>& entries) {
   for (const auto& [key, value] : spec.node_selector) {
-    Entry entry{key, "node selector " + key + '=' + value, {}};
+    Entry entry{key, std::string("node selector ").append(key).append("=").append(value), {}};
     entry.without = [&spec, name = key] {
       SchedulingSpec changed = spec;
       changed.node_selector.erase(name);
