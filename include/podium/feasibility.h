@@ -32,8 +32,31 @@ enum class Ineligible {
   kOver,  // Succeeded or Failed
 };
 
-std::string_view ToString(Feasibility verdict);    // "FitsNow"
-std::string_view ToString(Ineligible ineligible);  // "PreemptionPolicyNever"
+// The same words on every surface.
+constexpr std::string_view ToString(Feasibility verdict) {
+  switch (verdict) {
+    case Feasibility::kFitsNow: return "FitsNow";
+    case Feasibility::kFitsAfterPreemption: return "FitsAfterPreemption";
+    case Feasibility::kPreemptionForbidden: return "PreemptionForbidden";
+    case Feasibility::kPreemptionCannotHelp: return "PreemptionCannotHelp";
+    case Feasibility::kShapeNeverFits: return "ShapeNeverFits";
+    case Feasibility::kUnknown: break;
+  }
+  return "Unknown";
+}
+
+constexpr std::string_view ToString(Ineligible ineligible) {
+  switch (ineligible) {
+    case Ineligible::kPolicyNever: return "PreemptionPolicyNever";
+    case Ineligible::kTerminatingVictim: return "TerminatingVictimOnNominatedNode";
+    case Ineligible::kGated: return "Gated";
+    case Ineligible::kOtherScheduler: return "OtherScheduler";
+    case Ineligible::kDeleting: return "Deleting";
+    case Ineligible::kAlreadyBound: return "AlreadyBound";
+    case Ineligible::kOver: break;
+  }
+  return "Over";
+}
 
 enum class StatusCode {
   kUnschedulable,  // evictions may help

@@ -71,7 +71,19 @@ enum class ChangeKind {
   kNodeOfAVictim,  // to a node where victims of a lower class stand
 };
 
-std::string_view ToString(ChangeKind kind);  // "FewerGpus"
+constexpr std::string_view ToString(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kFewerGpus: return "FewerGpus";
+    case ChangeKind::kOtherLabel: return "OtherLabel";
+    case ChangeKind::kToleration: return "Toleration";
+    case ChangeKind::kHigherClass: return "HigherClass";
+    case ChangeKind::kMayPreempt: return "MayPreempt";
+    case ChangeKind::kDrainNode: return "DrainNode";
+    case ChangeKind::kLessOfAnother: return "LessOfAnother";
+    case ChangeKind::kNodeOfAVictim: break;
+  }
+  return "NodeOfAVictim";
+}
 
 // A change to the pod (or to one node) after which it was evaluated again and found to fit.
 struct Change {
@@ -103,8 +115,13 @@ enum class Exactness {
   kBounded,  // one course of events was followed (or the search was ended): others are possible
 };
 
-std::string_view ToString(Placing placing);      // "OneByOne"
-std::string_view ToString(Exactness exactness);  // "Exact"
+constexpr std::string_view ToString(Placing placing) {
+  return placing == Placing::kOneByOne ? "OneByOne" : "AllOrNothing";
+}
+
+constexpr std::string_view ToString(Exactness exactness) {
+  return exactness == Exactness::kExact ? "Exact" : "Bounded";
+}
 
 struct ReplicaOutcome {
   Feasibility verdict = Feasibility::kUnknown;

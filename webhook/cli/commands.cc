@@ -6,6 +6,7 @@
 #include <ostream>
 #include <span>
 
+#include "cli/layout.h"
 #include "core/text.h"
 
 namespace podium {
@@ -109,6 +110,11 @@ int Dispatch(const std::vector<std::string>& arguments, Io& io) {
 }
 
 }  // namespace
+
+int Unusable(const std::vector<std::string>& problems, Io& io) {
+  for (const std::string& problem : problems) io.err << PrintableLines(problem) << "\n";
+  return kExitUnusable;
+}
 
 int RunCommandLine(const std::vector<std::string>& arguments, Io& io) {
   try {

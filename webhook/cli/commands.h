@@ -31,6 +31,9 @@ struct Io {
   int width = 100;  // columns of the terminal, or what to wrap at when there is none
 };
 
+// Prints each problem to io.err; returns kExitUnusable.
+int Unusable(const std::vector<std::string>& problems, Io& io);
+
 using Action = std::function<int(Io&)>;  // returns the exit code
 
 struct Command {

@@ -44,11 +44,6 @@ constexpr const char* kFooter =
     "Exit codes: 0 everything fits, now or after preemption; 4 something does not, or nobody can tell; 1 an object is\n"
     "refused; 2 unusable input, or the cluster cannot be read.";
 
-int Unusable(const std::vector<std::string>& problems, Io& io) {
-  for (const std::string& problem : problems) io.err << PrintableLines(problem) << "\n";
-  return kExitUnusable;
-}
-
 struct Loaded {
   ManifestInput manifests;
   PolicyInput policy;

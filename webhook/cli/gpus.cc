@@ -109,10 +109,7 @@ std::string StockJson(const std::vector<GpuStock>& stock) {
 
 int Run(const Options& options, Io& io) {
   const PolicyInput policy = ReadPolicy(options.policy, io.now);
-  if (!policy.policy) {
-    for (const std::string& problem : policy.problems) io.err << Printable(problem) << "\n";
-    return kExitUnusable;
-  }
+  if (!policy.policy) return Unusable(policy.problems, io);
   const auto snapshot = LookAtCluster(options.cluster, {"nodes", "pods", "priorityclasses.scheduling.k8s.io"}, io);
   if (!snapshot) {
     io.err << "podium gpus: " << PrintableLines(snapshot.error().message) << "\n";

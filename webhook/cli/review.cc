@@ -40,11 +40,6 @@ constexpr const char* kFooter =
     "cannot\n"
     "be decided, or no answer.";
 
-int Unusable(const std::vector<std::string>& problems, Io& io) {
-  for (const std::string& problem : problems) io.err << PrintableLines(problem) << "\n";
-  return kExitUnusable;
-}
-
 // Everything that is read before the first decision; `problems` tells all that is wrong with it at once.
 struct Loaded {
   ManifestInput manifests;

@@ -230,10 +230,7 @@ Explanation Explain(const Pod& pod, const SeenCluster& cluster, const Policy& po
 
 int Run(const Options& options, Io& io) {
   const PolicyInput policy = ReadPolicy(options.policy, io.now);
-  if (!policy.policy) {
-    for (const std::string& problem : policy.problems) io.err << Printable(problem) << "\n";
-    return kExitUnusable;
-  }
+  if (!policy.policy) return Unusable(policy.problems, io);
   const Result<SeenCluster> cluster = SeeCluster(options.cluster, options.version, io);
   if (!cluster) return Fail(io, cluster.error().message);
   const auto [namespace_name, name] = PodNamed(options, *cluster);

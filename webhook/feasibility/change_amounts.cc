@@ -41,7 +41,7 @@ struct Cut {
 struct Cuts {
   double loss = 0;
   std::vector<Cut> cuts;
-  auto operator<=>(const Cuts&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const Cuts&) const = default;  // NOLINT(modernize-use-nullptr): misread
 };
 
 class CutSearch {

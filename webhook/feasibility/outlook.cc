@@ -18,22 +18,4 @@ Outlook LookAhead(const PreparedCluster& cluster, const ClusterSnapshot& snapsho
   return outlook;
 }
 
-std::string_view ToString(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::kFewerGpus: return "FewerGpus";
-    case ChangeKind::kOtherLabel: return "OtherLabel";
-    case ChangeKind::kToleration: return "Toleration";
-    case ChangeKind::kHigherClass: return "HigherClass";
-    case ChangeKind::kMayPreempt: return "MayPreempt";
-    case ChangeKind::kDrainNode: return "DrainNode";
-    case ChangeKind::kLessOfAnother: return "LessOfAnother";
-    case ChangeKind::kNodeOfAVictim: break;
-  }
-  return "NodeOfAVictim";
-}
-
-std::string_view ToString(Placing placing) { return placing == Placing::kOneByOne ? "OneByOne" : "AllOrNothing"; }
-
-std::string_view ToString(Exactness exactness) { return exactness == Exactness::kExact ? "Exact" : "Bounded"; }
-
 }  // namespace podium

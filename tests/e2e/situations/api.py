@@ -122,4 +122,4 @@ def wait_until(what, seconds, ask):
             return
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: after {seconds} s still {missing}")
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two questions to the API server, which tells nobody when a budget's status is right
